@@ -1,0 +1,105 @@
+"""Threads, memory budget and block size, for the process or for a ``with`` block."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+# Rows a block: the features of a block of 512 rows at 1024 float32 columns take 2 MiB, which a core's caches hold,
+# and a task is long enough (about a millisecond) to hide the cost of handing it to a thread.
+DEFAULT_BLOCK_ROWS = 512
+
+_UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+_UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings in force: ``threads``, ``memory`` in bytes (None: no limit of ours) and ``block_rows``."""
+
+    threads: int
+    memory: int | None
+    block_rows: int
+
+
+def parse_bytes(size: int | str) -> int:
+    """Turn ``"2GiB"``, ``"500 MB"`` or a number of bytes into a number of bytes.
+
+    >>> parse_bytes("2GiB")
+    2147483648
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(size).lower())
+    if match is None or match[2] not in _UNITS:
+        raise ValueError(f"memory must be a number of bytes or a text such as '2GiB' or '500MB', got {size!r}.")
+    n_bytes = int(float(match[1]) * _UNITS[match[2]])
+    if n_bytes < 1:
+        raise ValueError(f"memory must be positive, got {size!r}. Leave it out for no limit.")
+    return n_bytes
+
+
+def _positive(name: str, value: int | str) -> int:
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1 or (isinstance(value, float) and value != number):
+        raise ValueError(f"{name} must be an integer >= 1, got {value!r}.")
+    return number
+
+
+def _threads_of_environment() -> int:
+    """Return MERCER_NUM_THREADS, else OMP_NUM_THREADS (which joblib sets in its workers), else the cores we may use."""
+    if chosen := os.environ.get("MERCER_NUM_THREADS"):
+        return _positive("MERCER_NUM_THREADS", chosen)
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    omp = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(omp)) if omp.isdigit() and int(omp) > 0 else cores
+
+
+_config: ContextVar[Config | None] = ContextVar("mercer_config", default=None)
+
+
+def get_config() -> Config:
+    """Return the settings in force here."""
+    return _config.get() or Config(threads=_threads_of_environment(), memory=None, block_rows=DEFAULT_BLOCK_ROWS)
+
+
+@contextmanager
+def config_context(
+    *, threads: int | None = None, memory: int | str | None = None, block_rows: int | None = None
+) -> Iterator[Config]:
+    """Change the settings inside a ``with`` block; what is left out stays as it is.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Threads of mercer's pool. Outside any context: ``MERCER_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores
+        this process may use.
+    memory : int or str, optional
+        Budget for what mercer itself allocates, in bytes or as ``"2GiB"``; a result that cannot fit is refused
+        before it is computed. The caller's own X is not counted.
+    block_rows : int, optional
+        Rows a block. Transforms agree to rounding whatever it is.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> with mercer.config_context(threads=1, memory="2GiB") as config:
+    ...     config.threads, config.memory
+    (1, 2147483648)
+    """
+    changes: dict[str, int] = {}
+    if threads is not None:
+        changes["threads"] = _positive("threads", threads)
+    if memory is not None:
+        changes["memory"] = parse_bytes(memory)
+    if block_rows is not None:
+        changes["block_rows"] = _positive("block_rows", block_rows)
+    token = _config.set(replace(get_config(), **changes))
+    try:
+        yield get_config()
+    finally:
+        _config.reset(token)

@@ -1,0 +1,76 @@
+"""Exact variances of the dot-product maps, in terms of three numbers a pair of rows.
+
+For rows x, y: t = <x, y>, N = |x|^2 |y|^2 and s = sum_i x_i^2 y_i^2. Every form here follows from the fourth moments of
+independent signs, and is tested against re-drawn maps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from mercer._typing import Array
+
+
+@dataclass(frozen=True)
+class PairMoments:
+    """The numbers t, N and s of all pairs of rows."""
+
+    t: Array
+    N: Array
+    s: Array
+
+    @classmethod
+    def of(cls, X: Any, Y: Any) -> "PairMoments":
+        """Compute them for the rows of X and Y, dense or CSR."""
+        t = np.asarray(safe_sparse_dot(X, Y.T, dense_output=True))
+        N = np.outer(row_norms(X, squared=True), row_norms(Y, squared=True))
+        s = np.asarray(safe_sparse_dot(X**2, (Y**2).T, dense_output=True))
+        return cls(t, N, s)
+
+    @classmethod
+    def affine(cls, X: Any, Y: Any, gamma: float, coef0: float) -> "PairMoments":
+        """Compute them for the rows [sqrt(gamma) x, sqrt(coef0)]."""
+        plain = cls.of(X, Y)
+        x = gamma * row_norms(X, squared=True) + coef0
+        y = gamma * row_norms(Y, squared=True) + coef0
+        return cls(gamma * plain.t + coef0, np.outer(x, y), gamma**2 * plain.s + coef0**2)
+
+    @property
+    def rademacher(self) -> Array:
+        """The second moment E[(w.x)^2 (w.y)^2] = N + 2t^2 - 2s of one projection on random signs."""
+        return self.N + 2 * self.t**2 - 2 * self.s
+
+
+def tensor_sketch_variance(factors: Sequence[PairMoments], n_components: int) -> Array:
+    """Return the variance of the sketch of a tensor product with one entry of ``factors`` a factor.
+
+    With A, B, C, T the products over the factors of N + t^2 - s, 2t^2 - s, N + 2t^2 - 2s and t^2, it is
+    (A + B - 2T) / D + gcd(2, D) (C - A - B + T) / D^2: the four indices of a squared estimate pair up in three ways a
+    factor, and the pairings that cross collide with probability 1/D, or gcd(2, D)/D^2 when both kinds occur. It needs
+    index hashes that are 2-wise and sign hashes that are 4-wise independent, independent across factors.
+    """
+    A = np.prod([f.N + f.t**2 - f.s for f in factors], axis=0)
+    B = np.prod([2 * f.t**2 - f.s for f in factors], axis=0)
+    C = np.prod([f.rademacher for f in factors], axis=0)
+    T = np.prod([f.t**2 for f in factors], axis=0)
+    D = n_components
+    variance: Array = (A + B - 2 * T) / D + gcd(2, D) * (C - A - B + T) / D**2
+    return np.maximum(variance, 0.0)  # a difference of equal numbers may round below 0
+
+
+def maclaurin_variance(pairs: PairMoments, coefficients: Array, law: Array, n_components: int) -> Array:
+    """Return the variance of Random Maclaurin with degrees drawn independently from ``law``.
+
+    It is (sum_n a_n^2 / q_n m^n - g(t)^2) / D with m = N + 2t^2 - 2s and g the series of the degrees in the law.
+    """
+    degrees = np.flatnonzero(law)
+    second = np.zeros_like(pairs.t)
+    for n in degrees:
+        second += coefficients[n] ** 2 / law[n] * pairs.rademacher**n
+    series = np.where(law > 0, coefficients, 0.0)
+    mean = np.polynomial.polynomial.polyval(pairs.t, series)
+    return np.maximum((second - mean**2) / n_components, 0.0)

@@ -1,0 +1,265 @@
+"""Maps made of maps: the algebra of kernels carried over to features.
+
+Sum -> concatenation, scale c -> sqrt(c), product -> Tensor Sketch of the two maps. The members are cloned and drawn
+from the composition's own ``random_state``: independent draws are what keeps a product unbiased.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer import core
+from mercer._typing import Array
+from mercer.features.base import FeatureMap, Writer
+from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.tensor_sketch import TensorSketch, draw_hashes
+from mercer.kernels import Kernel, Product, Scaled, Sum
+from mercer.validation import check_integer, check_real
+
+
+class _Composition(FeatureMap):
+    """A map made of other maps; its kernel follows from theirs."""
+
+    maps: Any
+
+    def _members(self) -> list[FeatureMap]:
+        members = [TensorSketch()] if self.maps is None else list(self.maps)
+        name = type(self).__name__
+        if not members or not all(isinstance(member, FeatureMap) for member in members):
+            raise ValueError(f"{name}: maps must be a list of one or more feature maps, got {self.maps!r}.")
+        return [clone(member) for member in members]
+
+    def _fit_members(self, members: list[FeatureMap], X: Any, rng: np.random.RandomState) -> None:
+        for member in members:
+            member.random_state = int(rng.randint(2**31 - 1))
+            member.n_features_in_ = X.shape[1]
+            member._fit_checked(X, np.random.RandomState(member.random_state))
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        """Accept: the kernel is made from the members', not given."""
+
+    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+        raise AssertionError("a composition draws in _fit_checked")
+
+
+class Concatenate(_Composition):
+    """The map of a sum of kernels: the members' features side by side.
+
+    Parameters
+    ----------
+    maps : list of feature maps, default=[TensorSketch()]
+    n_components : int or None
+        Features in all, shared equally among the members; a member that needs fewer (``LinearFeatures`` on few
+        columns) leaves the rest to the others. None: each member's own ``n_components``.
+    random_state : int, RandomState or None
+        Draws all members, independently; their own is not used.
+
+    Attributes
+    ----------
+    maps_ : list of fitted feature maps
+    kernel_ : Kernel
+        The sum of the members' kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Concatenate, LinearFeatures, TensorSketch
+    >>> both = Concatenate([LinearFeatures(), TensorSketch()], n_components=20, random_state=0).fit(np.eye(3))
+    >>> both.kernel_, both.transform(np.eye(3)).shape
+    (Linear() + Polynomial(2), (3, 20))
+    """
+
+    def __init__(self, maps: Any = None, *, n_components: int | None = None, random_state: Any = None):
+        self.maps = maps
+        self.n_components = n_components  # type: ignore[assignment]
+        self.random_state = random_state
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        members = self._members()
+        if self.n_components is not None:
+            self._share(members, X.shape[1])
+        self._fit_members(members, X, rng)
+        self.maps_ = members
+        self._n_features_out = sum(member._n_features_out for member in members)
+        self.kernel_ = Sum(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
+
+    def _share(self, members: list[FeatureMap], n_features: int) -> None:
+        """Give every member an equal part, after those that need less have taken what they need."""
+        least = len(members)
+        way_out = "Each member needs at least one feature."
+        left = check_integer("Concatenate", "n_components", self.n_components, least=least, way_out=way_out)
+        waiting = sorted(members, key=lambda member: member._most_features(n_features))
+        for i, member in enumerate(waiting):
+            share = int(min(left // (len(waiting) - i), member._most_features(n_features)))
+            member._set_width(share)
+            left -= share
+
+    def _writer(self, X: Any) -> Writer:
+        ends = np.cumsum([member._n_features_out for member in self.maps_]).tolist()
+        writers = [member._writer(X) for member in self.maps_]
+
+        def write(rows: slice, out: Array) -> None:
+            start = 0
+            for end, write_member in zip(ends, writers, strict=True):
+                write_member(rows, out[:, start:end])
+                start = end
+
+        return write
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        parts = [member._variance(X, Y) for member in self.maps_]
+        return None if any(part is None for part in parts) else np.sum(parts, axis=0)
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        return max(member._largest_feature(norm, X) for member in self.maps_)
+
+
+class TensorProduct(_Composition):
+    r"""The map of a product of kernels: the count sketch of the tensor product of the members' features.
+
+    As in Tensor Sketch, with each member's features in the place of one factor: unbiased when the members are.
+
+    Parameters
+    ----------
+    maps : list of feature maps, default=[TensorSketch()]
+        Each with its own ``n_components``.
+    n_components : int, default=100
+    random_state : int, RandomState or None
+        Draws the members and the hashes, independently.
+
+    Attributes
+    ----------
+    maps_ : list of fitted feature maps
+    index_, sign_ : list of ndarray
+        Hashes of each member's features.
+    kernel_ : Kernel
+        The product of the members' kernels.
+
+    Notes
+    -----
+    ``variance`` is exact where all members are exact maps, and estimated by re-draws otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, TensorProduct
+    >>> square = TensorProduct([LinearFeatures(), LinearFeatures()], n_components=9, random_state=0).fit(np.eye(3))
+    >>> square.kernel_
+    Linear() * Linear()
+    """
+
+    def __init__(self, maps: Any = None, *, n_components: int = 100, random_state: Any = None):
+        self.maps = maps
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        members = self._members()
+        self._fit_members(members, X, rng)
+        n_components = check_integer("TensorProduct", "n_components", self.n_components)
+        tables = [draw_hashes(rng, n_components, (member._n_features_out,)) for member in members]
+        self.maps_ = members
+        self.index_ = [index for index, _ in tables]
+        self.sign_ = [sign for _, sign in tables]
+        self._n_features_out = n_components
+        self.kernel_ = Product(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
+
+    def _writer(self, X: Any) -> Writer:
+        writers = [member._writer(X) for member in self.maps_]
+        widths = [member._n_features_out for member in self.maps_]
+
+        def write(rows: slice, out: Array) -> None:
+            n_rows = rows.stop - rows.start
+            every = slice(0, n_rows)
+            sketches = np.empty((len(writers), *out.shape), dtype=out.dtype)
+            for write_member, width, index, sign, sketch in zip(
+                writers, widths, self.index_, self.sign_, sketches, strict=True
+            ):
+                features = np.empty((n_rows, width), dtype=out.dtype)
+                write_member(rows, features)
+                core.count_sketch(features, every, index, sign, sketch)
+            core.convolve(sketches, out)
+
+        return write
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        if any(np.any(member._variance(X, Y)) for member in self.maps_):
+            return None
+        factors = [PairMoments.of(_features(member, X), _features(member, Y)) for member in self.maps_]
+        return tensor_sketch_variance(factors, self._n_features_out)
+
+
+def _features(member: FeatureMap, X: Array) -> Array:
+    out = np.empty((X.shape[0], member._n_features_out))
+    member._writer(X)(slice(0, X.shape[0]), out)
+    return out
+
+
+class Rescale(_Composition):
+    """The map of a multiple of a kernel: a map's features times sqrt(scale).
+
+    Parameters
+    ----------
+    map : feature map, default=TensorSketch()
+    scale : float, default=1.0
+        The multiple of the kernel, positive.
+    random_state : int, RandomState or None
+        Draws the map; its own is not used.
+
+    Attributes
+    ----------
+    map_ : fitted feature map
+    kernel_ : Kernel
+        ``scale`` times the map's kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, Rescale
+    >>> Rescale(LinearFeatures(), scale=4.0).fit_transform(np.eye(2))
+    array([[2., 0.],
+           [0., 2.]])
+    """
+
+    def __init__(self, map: Any = None, *, scale: float = 1.0, random_state: Any = None):
+        self.map = map
+        self.scale = scale
+        self.random_state = random_state
+
+    @property
+    def maps(self) -> Any:
+        """The map, as the list of members that a composition has."""
+        return None if self.map is None else [self.map]
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        (member,) = self._members()
+        scale = check_real("Rescale", "scale", self.scale, least=0, strict=True)
+        self._fit_members([member], X, rng)
+        self.map_ = member
+        self._n_features_out = member._n_features_out
+        self.kernel_ = Scaled(scale, member.kernel_)
+
+    def _most_features(self, n_features: int) -> float:
+        return np.inf if self.map is None else float(self.map._most_features(n_features))
+
+    def _set_width(self, n_components: int) -> None:
+        self.map = TensorSketch() if self.map is None else self.map
+        self.map._set_width(n_components)
+
+    def _writer(self, X: Any) -> Writer:
+        write_member = self.map_._writer(X)
+        factor = X.dtype.type(float(self.scale) ** 0.5)
+
+        def write(rows: slice, out: Array) -> None:
+            write_member(rows, out)
+            out *= factor
+
+        return write
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        part = self.map_._variance(X, Y)
+        return None if part is None else float(self.scale) ** 2 * part
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        return max(float(self.scale) ** 0.5, 1.0) * self.map_._largest_feature(norm, X)

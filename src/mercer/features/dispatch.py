@@ -1,0 +1,104 @@
+"""From a kernel to its map: one recursion over the algebra, one table for the leaves."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mercer.features.base import FeatureMap, as_kernel
+from mercer.features.compose import Concatenate, Rescale, TensorProduct
+from mercer.features.linear import LinearFeatures
+from mercer.features.maclaurin import RandomMaclaurin
+from mercer.features.tensor_sketch import TensorSketch
+from mercer.kernels import DotProductKernel, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
+from mercer.validation import check_integer
+
+MapFactory = Callable[[Kernel, int], FeatureMap]
+
+# Kernel class -> method name -> factory. The first method of a class is its default. A class without a row of its own
+# takes its nearest ancestor's.
+_table: dict[type[Kernel], dict[str, MapFactory]] = {}
+
+
+def register(kernel_class: type[Kernel], method: str, factory: MapFactory, *, default: bool = False) -> None:
+    """Add a row to the table of maps: ``factory(kernel, n_components)`` returns an unfitted map."""
+    methods = _table.setdefault(kernel_class, {})
+    if default:
+        _table[kernel_class] = {method: factory, **{key: value for key, value in methods.items() if key != method}}
+    else:
+        methods[method] = factory
+
+
+register(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
+register(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+register(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+
+
+def methods_for(kernel: Kernel) -> list[str]:
+    """Return the names of the maps known for a kernel, the default first.
+
+    >>> from mercer import Polynomial
+    >>> from mercer.features import methods_for
+    >>> methods_for(Polynomial(2))
+    ['tensor_sketch', 'maclaurin']
+    """
+    return list(_row(kernel))
+
+
+def _row(kernel: Kernel) -> dict[str, MapFactory]:
+    return next((_table[ancestor] for ancestor in type(kernel).__mro__ if ancestor in _table), {})
+
+
+def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", random_state: Any = None) -> FeatureMap:
+    """Return an unfitted map for any kernel expression.
+
+    A sum becomes a concatenation that shares the budget, a scalar a rescaling, a product a tensor sketch of its
+    factors' maps, and a leaf its registered map.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    n_components : int, default=100
+        Features in all.
+    method : str, default="auto"
+        The map to take for the leaves, where a leaf has it; ``"auto"`` takes each leaf's default.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> from mercer import Linear, Polynomial, feature_map
+    >>> feature_map(Polynomial(3), 256)
+    TensorSketch(kernel=Polynomial(3), n_components=256)
+    """
+    kernel = as_kernel("feature_map", kernel, Polynomial(2))
+    n_components = check_integer("feature_map", "n_components", n_components)
+    chosen = _map_of(kernel, n_components, method)
+    return chosen.set_params(random_state=random_state)  # type: ignore[no-any-return]
+
+
+def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
+    if isinstance(kernel, Sum):
+        members = [_map_of(term, n_components, method) for term in kernel.terms]
+        return Concatenate(members, n_components=n_components)
+    if isinstance(kernel, Scaled):
+        return Rescale(_map_of(kernel.kernel, n_components, method), scale=kernel.scale)
+    if isinstance(kernel, Product):
+        members = [_map_of(term, n_components, method) for term in kernel.terms]
+        return TensorProduct(members, n_components=n_components)
+    return _leaf(kernel, n_components, method)
+
+
+def _leaf(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
+    row = _row(kernel)
+    if isinstance(kernel, Sigmoid):
+        raise ValueError(f"feature_map: {kernel!r} has no feature map: {_first_negative(kernel)}.")
+    if not row:
+        raise ValueError(f"feature_map: no map is known for {kernel!r}. Add one with mercer.features.register.")
+    name = next(iter(row)) if method == "auto" else method
+    if name not in row:
+        raise ValueError(f"feature_map: method must be 'auto' or one of {list(row)} for {kernel!r}, got {method!r}.")
+    return row[name](kernel, n_components)
+
+
+def _first_negative(kernel: Sigmoid) -> str:
+    n, a = next((n, a) for n, a in enumerate(kernel.maclaurin(8)) if a < 0)
+    return f"its Maclaurin coefficient a_{n} = {a:.6g} is negative (Kar and Karnick, 2012, Theorem 2)"

@@ -1,0 +1,280 @@
+"""Kernels as values: what every kernel can do, and the algebra ``+``, ``*`` and positive scalar ``*``."""
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.parallel import for_each_block, row_blocks
+from mercer.validation import check_matrix, check_memory, check_real, check_same_width
+
+# Entries of a Gram tile: 8 MiB of float64, so that the temporaries of a tile stay small beside any result worth tiling.
+_TILE_ENTRIES = 2**20
+
+
+@dataclass(frozen=True, repr=False)
+class Kernel(ABC):
+    """A function k(x, y) of two rows, as a frozen value.
+
+    A subclass is a frozen dataclass whose fields are its parameters; it writes ``_gram`` and ``_diag``. Values compare
+    and hash by their fields, print as the expression that makes them, and never change: ``with_params`` makes another.
+    """
+
+    # How tightly the expression binds when printed: a sum 1, a product 2, anything else 3.
+    _binding: ClassVar[int] = 3
+    # NumPy scalars on the left of * then leave the product to us.
+    __array_ufunc__: ClassVar[None] = None
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        """Return the Gram matrix k(X, Y), or k(X, X) when Y is None.
+
+        Rows are worked in tiles on the thread pool: beside the result, memory stays within a few tiles. The result
+        is float32 when both arguments are, float64 otherwise.
+        """
+        name = type(self).__name__
+        X = check_matrix(name, "X", X)
+        other = X if Y is None else check_matrix(name, "Y", Y)
+        check_same_width(name, X, other)
+        shape = (X.shape[0], other.shape[0])
+        dtype = np.result_type(X.dtype, other.dtype)
+        check_memory(name, "the number of rows", shape, prod(shape) * dtype.itemsize, "the Gram matrix")
+        out = np.empty(shape, dtype=dtype)
+
+        def work(rows: slice) -> None:
+            out[rows] = self._gram(X[rows], other)
+            self._check_finite(out[rows])
+
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported below, with the way out
+            for_each_block(work, row_blocks(shape[0], max(1, _TILE_ENTRIES // shape[1])))
+        if Y is None:
+            np.fill_diagonal(out, self._diag(X))
+        return out
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for every row x of X, at the cost of reading X."""
+        X = check_matrix(type(self).__name__, "X", X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values: Array = np.asarray(self._diag(X), dtype=X.dtype)
+        self._check_finite(values)
+        return values
+
+    @abstractmethod
+    def _gram(self, X: Any, Y: Any) -> Array:
+        """Return k(X, Y) of checked arguments, X a tile of rows."""
+
+    @abstractmethod
+    def _diag(self, X: Any) -> Array:
+        """Return k(x, x) of a checked argument."""
+
+    def _check_finite(self, values: Array) -> None:
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{self!r} overflows {values.dtype} on these rows. Scale X down, lower gamma or the degree, "
+                "or pass float64."
+            )
+
+    def __add__(self, other: Any) -> "Kernel":
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum((*_parts(self, Sum), *_parts(other, Sum)))
+
+    def __mul__(self, other: Any) -> "Kernel":
+        if isinstance(other, Kernel):
+            return _product(self, other)
+        if isinstance(other, numbers.Real):
+            return _scaled(other, self)
+        return NotImplemented
+
+    def __rmul__(self, other: Any) -> "Kernel":
+        return self.__mul__(other)
+
+    def __repr__(self) -> str:
+        arguments = [_argument(field, getattr(self, field.name)) for field in fields(self)]
+        return f"{type(self).__name__}({', '.join(filter(None, arguments))})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, as scikit-learn does; those of nested kernels as ``terms_0__gamma``."""
+        params: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            params[field.name] = value
+            if deep:
+                for name, inner in _inner_kernels(field.name, value):
+                    if name != field.name:
+                        params[name] = inner
+                    params |= {f"{name}__{key}": sub for key, sub in inner.get_params().items()}
+        return params
+
+    def with_params(self, **params: Any) -> Self:
+        """Return this kernel with some parameters replaced, nested ones by names such as ``terms_0__gamma``.
+
+        >>> from mercer import Linear, Polynomial
+        >>> (Linear() + Polynomial(2)).with_params(terms_1__degree=3)
+        Linear() + Polynomial(3)
+        """
+        changes: dict[str, Any] = {}
+        for path, value in params.items():
+            name, _, rest = path.partition("__")
+            owner = self if name in {field.name for field in fields(self)} else None
+            if owner is not None and not rest:
+                changes[name] = value
+                continue
+            holder = name if owner is not None else name.rpartition("_")[0]
+            current = changes.get(holder, getattr(self, holder, None))
+            inner = dict(_inner_kernels(holder, current)).get(name)
+            if inner is None:
+                raise ValueError(f"{self!r} has no parameter {path!r}. It has {', '.join(sorted(self.get_params()))}.")
+            new = inner.with_params(**{rest: value}) if rest else value
+            changes[holder] = _with_inner(holder, current, name, new)
+        return replace(self, **changes)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return self: a frozen value needs no copy, and ``clone`` then sees the identical parameter."""
+        return self
+
+
+def _argument(field: Field[Any], value: Any) -> str:
+    if field.kw_only:
+        return "" if field.default is not MISSING and value == field.default else f"{field.name}={value!r}"
+    return repr(value)
+
+
+def _inner_kernels(name: str, value: Any) -> Iterator[tuple[str, Kernel]]:
+    if isinstance(value, Kernel):
+        yield name, value
+    elif isinstance(value, tuple):
+        for i, item in enumerate(value):
+            if isinstance(item, Kernel):
+                yield f"{name}_{i}", item
+
+
+def _with_inner(holder: str, current: Any, name: str, new: Any) -> Any:
+    if isinstance(current, Kernel):
+        return new
+    position = int(name.removeprefix(f"{holder}_"))
+    return (*current[:position], new, *current[position + 1 :])
+
+
+def _parts(kernel: Kernel, algebra: "type[Sum] | type[Product]") -> tuple[Kernel, ...]:
+    return kernel.terms if isinstance(kernel, algebra) else (kernel,)
+
+
+def _scaled(scale: Any, kernel: Kernel) -> Kernel:
+    if isinstance(kernel, Scaled):
+        scale, kernel = scale * kernel.scale, kernel.kernel
+    scaled = Scaled(scale, kernel)
+    return kernel if scaled.scale == 1.0 else scaled
+
+
+def _product(left: Kernel, right: Kernel) -> Kernel:
+    """Multiply, with all scalars brought to the front."""
+    scale = 1.0
+    factors: list[Kernel] = []
+    for kernel in (left, right):
+        if isinstance(kernel, Scaled):
+            scale, kernel = scale * kernel.scale, kernel.kernel
+        factors += _parts(kernel, Product)
+    return _scaled(scale, Product(tuple(factors)))
+
+
+def _bracketed(kernel: Kernel, binding: int) -> str:
+    return f"({kernel!r})" if kernel._binding < binding else repr(kernel)
+
+
+@dataclass(frozen=True, repr=False)
+class _Algebra(Kernel):
+    """A kernel made of a tuple of kernels."""
+
+    terms: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        terms = tuple(self.terms)
+        if not terms or not all(isinstance(term, Kernel) for term in terms):
+            raise ValueError(f"{type(self).__name__}: terms must be one or more kernels, got {self.terms!r}.")
+        object.__setattr__(self, "terms", terms)
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Algebra):
+    """The sum of kernels, written ``k1 + k2``. Its feature map is the concatenation of its terms' maps.
+
+    >>> from mercer import Linear, Polynomial
+    >>> Linear() + 0.5 * Polynomial(2)
+    Linear() + 0.5 * Polynomial(2)
+    """
+
+    _binding: ClassVar[int] = 1
+
+    def _gram(self, X: Any, Y: Any) -> Array:
+        total = self.terms[0]._gram(X, Y)
+        for term in self.terms[1:]:
+            total += term._gram(X, Y)
+        return total
+
+    def _diag(self, X: Any) -> Array:
+        return np.sum([term._diag(X) for term in self.terms], axis=0)
+
+    def __repr__(self) -> str:
+        return " + ".join(_bracketed(term, 2) for term in self.terms)
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Algebra):
+    """The product of kernels, written ``k1 * k2``. Its feature map is a sketch of the tensor product of their maps.
+
+    >>> from mercer import Linear, Polynomial
+    >>> Linear() * Polynomial(2)
+    Linear() * Polynomial(2)
+    """
+
+    _binding: ClassVar[int] = 2
+
+    def _gram(self, X: Any, Y: Any) -> Array:
+        total = self.terms[0]._gram(X, Y)
+        for term in self.terms[1:]:
+            total *= term._gram(X, Y)
+        return total
+
+    def _diag(self, X: Any) -> Array:
+        return np.prod([term._diag(X) for term in self.terms], axis=0)
+
+    def __repr__(self) -> str:
+        return " * ".join(_bracketed(term, 2) for term in self.terms)
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Kernel):
+    """A positive multiple of a kernel, written ``c * k``. Its feature map is sqrt(c) times k's.
+
+    >>> from mercer import Linear
+    >>> 3 * Linear()
+    3.0 * Linear()
+    """
+
+    scale: float
+    kernel: Kernel
+
+    _binding: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        way_out = "A negative multiple of a kernel is not positive definite, so it has no feature map."
+        scale = check_real("Scaled", "scale", self.scale, least=0, strict=True, way_out=way_out)
+        object.__setattr__(self, "scale", scale)
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(f"Scaled: kernel must be a kernel, got {self.kernel!r}.")
+
+    def _gram(self, X: Any, Y: Any) -> Array:
+        values = self.kernel._gram(X, Y)
+        values *= values.dtype.type(self.scale)
+        return values
+
+    def _diag(self, X: Any) -> Array:
+        return self.scale * self.kernel._diag(X)
+
+    def __repr__(self) -> str:
+        return f"{self.scale!r} * {_bracketed(self.kernel, 2)}"

@@ -1,0 +1,19 @@
+"""Every compiled primitive in plain NumPy: the oracle of the compiled core for ever, and its fallback.
+
+A function here and its namesake in ``mercer._core`` take the same arguments, write into ``out`` and agree to
+rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a bucket, ``sign`` (int8) is -1 or +1.
+"""
+
+from mercer.reference.count_sketch import count_sketch, count_sketch_csr
+from mercer.reference.projection import project_product, project_product_csr
+from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
+
+__all__ = [
+    "convolve",
+    "count_sketch",
+    "count_sketch_csr",
+    "project_product",
+    "project_product_csr",
+    "tensor_sketch",
+    "tensor_sketch_csr",
+]

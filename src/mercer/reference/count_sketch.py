@@ -1,0 +1,30 @@
+"""Count sketch: out[i, index[j]] += sign[j] * X[i, j] (Charikar, Chen and Farach-Colton, 2002)."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+
+
+def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: Any) -> sparse.csr_array:
+    """Return the d x n_buckets matrix with one signed entry a row, so that a sketch is one sparse product."""
+    n_columns = len(index)
+    pointers = np.arange(n_columns + 1)
+    return sparse.csr_array((sign.astype(dtype), index, pointers), shape=(n_columns, n_buckets))
+
+
+def count_sketch(X: Array, index: Array, sign: Array, out: Array) -> None:
+    """Overwrite out (n, D) with the count sketch of the dense rows of X (n, d)."""
+    hashes = _hash_matrix(index, sign, out.shape[1], X.dtype)
+    out[...] = X @ hashes
+
+
+def count_sketch_csr(data: Array, indices: Array, indptr: Array, index: Array, sign: Array, out: Array) -> None:
+    """Overwrite out (n, D) with the count sketch of CSR rows; indptr may be any n + 1 consecutive pointers."""
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    used = slice(indptr[0], indptr[-1])
+    columns = indices[used]
+    out[...] = 0
+    np.add.at(out, (rows, index[columns]), data[used] * sign[columns])

@@ -1,0 +1,38 @@
+"""Products of random projections, the features of Random Maclaurin (Kar and Karnick, 2012, Algorithm 1)."""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+
+
+def project_product(X: Array, W: Array, widths: Array, out: Array) -> None:
+    """Overwrite out (n, D) with products of projections of the dense rows of X (n, d).
+
+    W (d, sum(widths)) holds the factors side by side: factor j is its next widths[j] columns, and multiplies the
+    first widths[j] features. widths does not increase, and features beyond widths[0] are the empty product 1.
+    """
+    out[:, widths[0] if len(widths) else 0 :] = 1
+    start = 0
+    for j, width in enumerate(widths):
+        factor = W[:, start : start + width]
+        if j == 0:
+            np.matmul(X, factor, out=out[:, :width])
+        else:
+            out[:, :width] *= X @ factor
+        start += width
+
+
+def project_product_csr(data: Array, indices: Array, indptr: Array, W: Array, widths: Array, out: Array) -> None:
+    """Overwrite out (n, D) with products of projections of CSR rows; see project_product."""
+    used = slice(indptr[0], indptr[-1])
+    X = sparse.csr_array((data[used], indices[used], indptr - indptr[0]), shape=(len(indptr) - 1, len(W)))
+    out[:, widths[0] if len(widths) else 0 :] = 1
+    start = 0
+    for j, width in enumerate(widths):
+        projected = X @ W[:, start : start + width]
+        if j == 0:
+            out[:, :width] = projected
+        else:
+            out[:, :width] *= projected
+        start += width

@@ -1,0 +1,147 @@
+"""The one place that words input errors: the argument, the rule, the value, the way out."""
+
+import numbers
+import os
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from mercer._typing import Array
+from mercer.config import get_config
+
+FLOATS = (np.float64, np.float32)
+
+
+def check_integer(owner: str, name: str, value: Any, *, least: int = 1, way_out: str = "") -> int:
+    """Return ``value`` as an int, or say that it must be an integer >= ``least``."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least:
+        return int(value)
+    raise ValueError(f"{owner}: {name} must be an integer >= {least}, got {value!r}.{_spaced(way_out)}")
+
+
+def check_real(owner: str, name: str, value: Any, *, least: float, strict: bool = False, way_out: str = "") -> float:
+    """Return ``value`` as a float, or say that it must be a finite number >= (or >) ``least``."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        if np.isfinite(number) and (number > least if strict else number >= least):
+            return number
+    rule = f"a finite number {'>' if strict else '>='} {least:g}"
+    raise ValueError(f"{owner}: {name} must be {rule}, got {value!r}.{_spaced(way_out)}")
+
+
+def _spaced(sentence: str) -> str:
+    return f" {sentence}" if sentence else ""
+
+
+def check_X(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return X for an estimator's ``fit`` (``reset=True``) or ``transform`` as a float array or CSR matrix.
+
+    Sets or compares ``n_features_in_`` and ``feature_names_in_``. Finiteness is left to ``block_norm``, which reads
+    each block while the work on it does.
+    """
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, accept_large_sparse=True
+    )
+    return _rows(type(estimator).__name__, "X", X)
+
+
+def check_matrix(owner: str, name: str, X: Any) -> Any:
+    """Return a kernel's argument as a finite float array or CSR matrix."""
+    X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name, estimator=owner)
+    X = _rows(owner, name, X)
+    block_norm(owner, name, X, slice(0, X.shape[0]))
+    return X
+
+
+def _rows(owner: str, name: str, X: Any) -> Any:
+    if sparse.issparse(X):
+        _check_csr(owner, name, X)
+        return X
+    if X.strides[1] != X.itemsize:  # the core reads along rows; any row stride will do
+        return np.ascontiguousarray(X)
+    return X
+
+
+def _check_csr(owner: str, name: str, X: Any) -> None:
+    """Refuse a CSR matrix whose pointers or columns lead outside its arrays: the core would follow them."""
+    in_range = X.nnz == 0 or (X.indices.min() >= 0 and X.indices.max() < X.shape[1])
+    pointers = X.indptr
+    in_order = pointers[0] == 0 and pointers[-1] <= len(X.data) and bool(np.all(np.diff(pointers) >= 0))
+    if not (in_range and in_order):
+        fault = "its indptr is not in order" if in_range else f"its indices leave the range 0 to {X.shape[1] - 1}"
+        raise ValueError(f"{owner}: {name} is not a valid CSR matrix: {fault}. Build it anew from its rows.")
+
+
+def block_norm(owner: str, name: str, X: Any, rows: slice) -> float:
+    """Return the Frobenius norm of a block of rows, refusing NaN and inf by row and column.
+
+    One pass serves both finiteness and the bounds on overflow; inf means finite entries whose squares overflow.
+    """
+    values = X.data[X.indptr[rows.start] : X.indptr[rows.stop]] if sparse.issparse(X) else X[rows]
+    if values.flags.c_contiguous:
+        square = float(np.vdot(values, values))
+    else:
+        square = float(np.einsum("ij,ij->", values, values))
+    if not np.isfinite(square) and not np.isfinite(values).all():
+        raise ValueError(_where_not_finite(owner, name, X))
+    return float(np.sqrt(square)) if np.isfinite(square) else np.inf
+
+
+def _where_not_finite(owner: str, name: str, X: Any) -> str:
+    if sparse.issparse(X):
+        entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        row, column = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
+        value = X.data[entry]
+    else:
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(X))[0])
+        value = X[row, column]
+    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    return (
+        f"{owner}: {name} contains {kind} at row {row}, column {column}; every entry must be a finite number of "
+        f"{X.dtype}. Impute it (sklearn.impute.SimpleImputer), clip it, or drop the row."
+    )
+
+
+def check_same_width(owner: str, X: Any, Y: Any) -> None:
+    """Refuse two matrices of different numbers of columns."""
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(
+            f"{owner}: X has {X.shape[1]} columns and Y has {Y.shape[1]}; both must have the same columns. "
+            "Select or pad the columns of one of them."
+        )
+
+
+def check_finite_features(owner: str, Z: Array, first_row: int) -> None:
+    """Refuse features that overflowed, naming the row and the way out."""
+    if np.isfinite(Z).all():
+        return
+    row = first_row + int(np.argwhere(~np.isfinite(Z))[0][0])
+    raise ValueError(
+        f"{owner}: the features of row {row} of X overflow {Z.dtype}: its entries are too large for this kernel. "
+        "Scale X down (sklearn.preprocessing.StandardScaler or Normalizer), lower gamma or the degree, or pass float64."
+    )
+
+
+def check_memory(owner: str, name: str, value: Any, n_bytes: int, what: str) -> None:
+    """Refuse, before it is tried, what cannot fit the memory budget or the machine."""
+    budget = get_config().memory
+    limit, whose = (budget, "the budget set by config_context(memory=...)") if budget else (_ram(), "this machine")
+    if n_bytes > limit:
+        raise MemoryError(
+            f"{owner}: {name}={value} needs {_gib(n_bytes)} for {what}, and {whose} has {_gib(limit)}. "
+            f"Lower {name}, or work on fewer rows at a time."
+        )
+
+
+def _gib(n_bytes: int) -> str:
+    return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 2**30 // 10 else f"{n_bytes / 2**30:.2g} GiB"
+
+
+def _ram() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf: let NumPy's own allocation speak there
+        return 2**62
