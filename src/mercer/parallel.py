@@ -73,9 +73,7 @@ _blas = _BlasLimit()
 
 def _renew_after_fork() -> None:
     """Forget the parent's threads and locks: none of its threads lives on in the child."""
-    global _pool, _blas
-    _pool = _Pool()
-    _blas = _BlasLimit()
+    globals().update(_pool=_Pool(), _blas=_BlasLimit())
 
 
 if hasattr(os, "register_at_fork"):

@@ -22,7 +22,7 @@ __all__ = ["assert_mean_close", "check_feature_map", "check_kernel", "rounding"]
 
 
 def rounding(dtype: Any, n_terms: int = 1) -> float:
-    """Return the relative error that a sum of ``n_terms`` rounded products may have: the one tolerance of the tests."""
+    """Return the relative error that a sum of ``n_terms`` rounded products may have: the tests' one tolerance."""
     return float(8 * np.finfo(dtype).eps * max(n_terms, 1) ** 0.5)
 
 
@@ -31,8 +31,8 @@ def assert_mean_close(
 ) -> None:
     """Assert that independent samples (along axis 0) have the expected mean.
 
-    Each entry is tested by Student's t with Hall's (1992) correction for skewness, at ``false_alarm`` over the number of
-    entries: a correct mean fails with about that probability for the whole array.
+    Each entry is tested by Student's t with Hall's (1992) correction for skewness, at ``false_alarm`` over the number
+    of entries: a correct mean fails with about that probability for the whole array.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _width(feature_map: FeatureMap, X: Array) -> int:
 
 
 def _resized(feature_map: FeatureMap, n_components: int) -> FeatureMap:
-    other = clone(feature_map)
+    other: FeatureMap = clone(feature_map)
     other._set_width(n_components)
     return other
 

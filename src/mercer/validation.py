@@ -36,7 +36,7 @@ def _spaced(sentence: str) -> str:
     return f" {sentence}" if sentence else ""
 
 
-def check_X(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X for an estimator's ``fit`` (``reset=True``) or ``transform`` as a float array or CSR matrix.
 
     Sets or compares ``n_features_in_`` and ``feature_names_in_``. Finiteness is left to ``block_norm``, which reads

@@ -45,7 +45,8 @@ class Blocks:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the entries, float32 or float64."""
-        return np.dtype(self.X.dtype)
+        dtype: np.dtype[Any] = self.X.dtype
+        return dtype
 
     @property
     def is_sparse(self) -> bool:

@@ -20,8 +20,8 @@ from mercer.validation import (
     check_integer,
     check_matrix,
     check_memory,
+    check_rows,
     check_same_width,
-    check_X,
 )
 
 # Writes the features of a range of rows into an array of that many rows; safe to call from several threads.
@@ -103,7 +103,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Z : ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
+        X = check_rows(self, X, reset=False)
         name, shape = type(self).__name__, (X.shape[0], self._n_features_out)
         check_memory(
             name, "n_components", shape[1], shape[0] * shape[1] * X.dtype.itemsize, f"{shape[0]} rows of features"
@@ -136,7 +136,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self._variance_by_redraws(X, Y) if exact is None else exact
 
     def _check_fit(self, X: Any) -> Any:
-        X = check_X(self, X, reset=True)
+        X = check_rows(self, X, reset=True)
         name = type(self).__name__
         for_each_block(lambda rows: block_norm(name, "X", X, rows), row_blocks(X.shape[0]))
         return X

@@ -42,7 +42,8 @@ class PairMoments:
     @property
     def rademacher(self) -> Array:
         """The second moment E[(w.x)^2 (w.y)^2] = N + 2t^2 - 2s of one projection on random signs."""
-        return self.N + 2 * self.t**2 - 2 * self.s
+        moment: Array = self.N + 2 * self.t**2 - 2 * self.s
+        return moment
 
 
 def tensor_sketch_variance(factors: Sequence[PairMoments], n_components: int) -> Array:

@@ -108,8 +108,13 @@ class Concatenate(_Composition):
         return write
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
-        parts = [member._variance(X, Y) for member in self.maps_]
-        return None if any(part is None for part in parts) else np.sum(parts, axis=0)
+        total = np.zeros((X.shape[0], Y.shape[0]))
+        for member in self.maps_:
+            part = member._variance(X, Y)
+            if part is None:
+                return None
+            total += part
+        return total
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return max(member._largest_feature(norm, X) for member in self.maps_)
@@ -262,4 +267,4 @@ class Rescale(_Composition):
         return None if part is None else float(self.scale) ** 2 * part
 
     def _largest_feature(self, norm: float, X: Any) -> float:
-        return max(float(self.scale) ** 0.5, 1.0) * self.map_._largest_feature(norm, X)
+        return float(max(float(self.scale) ** 0.5, 1.0) * self.map_._largest_feature(norm, X))

@@ -15,10 +15,10 @@ MapFactory = Callable[[Kernel, int], FeatureMap]
 
 # Kernel class -> method name -> factory. The first method of a class is its default. A class without a row of its own
 # takes its nearest ancestor's.
-_table: dict[type[Kernel], dict[str, MapFactory]] = {}
+_table: dict[type, dict[str, MapFactory]] = {}
 
 
-def register(kernel_class: type[Kernel], method: str, factory: MapFactory, *, default: bool = False) -> None:
+def register(kernel_class: type, method: str, factory: MapFactory, *, default: bool = False) -> None:
     """Add a row to the table of maps: ``factory(kernel, n_components)`` returns an unfitted map."""
     methods = _table.setdefault(kernel_class, {})
     if default:

@@ -72,4 +72,4 @@ class LinearFeatures(FeatureMap):
         return tensor_sketch_variance([PairMoments.of(X, Y)], self._n_features_out)
 
     def _largest_feature(self, norm: float, X: Any) -> float:
-        return float(X.shape[1]) ** 0.5 * norm
+        return float(X.shape[1] ** 0.5 * norm)

@@ -177,8 +177,8 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
     factors: list[Kernel] = []
     for kernel in (left, right):
         if isinstance(kernel, Scaled):
-            scale, kernel = scale * kernel.scale, kernel.kernel
-        factors += _parts(kernel, Product)
+            scale *= kernel.scale
+        factors += _parts(kernel.kernel if isinstance(kernel, Scaled) else kernel, Product)
     return _scaled(scale, Product(tuple(factors)))
 
 
@@ -217,7 +217,7 @@ class Sum(_Algebra):
         return total
 
     def _diag(self, X: Any) -> Array:
-        return np.sum([term._diag(X) for term in self.terms], axis=0)
+        return np.asarray(np.sum([term._diag(X) for term in self.terms], axis=0))
 
     def __repr__(self) -> str:
         return " + ".join(_bracketed(term, 2) for term in self.terms)
@@ -241,7 +241,7 @@ class Product(_Algebra):
         return total
 
     def _diag(self, X: Any) -> Array:
-        return np.prod([term._diag(X) for term in self.terms], axis=0)
+        return np.asarray(np.prod([term._diag(X) for term in self.terms], axis=0))
 
     def __repr__(self) -> str:
         return " * ".join(_bracketed(term, 2) for term in self.terms)

@@ -1,0 +1,97 @@
+"""Degrees of a Maclaurin series: which are in play, how likely each is drawn, and what leaving some out costs."""
+
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
+from mercer._typing import Array
+from mercer.kernels import DotProductKernel
+from mercer.validation import check_integer, check_real
+
+# Degrees less likely than this are left out of the law of a series that does not end: no draw would ever show them.
+_LEAST_LOG2_PROBABILITY = -60
+_TAIL_TERMS = 10_000
+
+
+def check_coefficients(owner: str, kernel: DotProductKernel, last: int) -> Array:
+    """Return a_0, ..., a_last, refusing a negative one: the function would not be a kernel."""
+    coefficients = kernel.maclaurin(last)
+    bad = np.flatnonzero(~(coefficients >= 0))
+    if len(bad):
+        raise ValueError(
+            f"{owner}: {kernel!r} is not a positive definite kernel: its Maclaurin coefficient a_{bad[0]} = "
+            f"{coefficients[bad[0]]:.6g} is negative (Kar and Karnick, 2012, Theorem 2). Choose a kernel whose "
+            "coefficients are all >= 0, such as Polynomial or Exponential."
+        )
+    return coefficients
+
+
+def series(owner: str, kernel: DotProductKernel, p: float, max_degree: int | None) -> Array:
+    """Return the coefficients of the degrees that a draw with base p can show, up to ``max_degree``."""
+    p = check_real(owner, "p", p, least=1, strict=True)
+    last = ceil(-_LEAST_LOG2_PROBABILITY / log2(p)) if kernel.last_degree is None else kernel.last_degree
+    if max_degree is not None:
+        last = min(last, check_integer(owner, "max_degree", max_degree, least=0))
+    coefficients = check_coefficients(owner, kernel, last)
+    if not coefficients.any():
+        raise ValueError(f"{owner}: max_degree={max_degree} leaves no degree of {kernel!r}. Raise max_degree.")
+    return coefficients
+
+
+def degree_law(coefficients: Array, p: float, first: int = 0) -> Array:
+    """Return probabilities proportional to p^-(n+1) over the degrees n >= first with a_n > 0; zeros if there are none.
+
+    Kar and Karnick's p^-(n+1) itself is a law only for p = 2 and a series with every degree.
+
+    >>> import numpy as np
+    >>> degree_law(np.array([1.0, 0.0, 1.0]), p=2.0)
+    array([0.8, 0. , 0.2])
+    """
+    degrees = np.arange(len(coefficients))
+    weights = np.where((coefficients > 0) & (degrees >= first), float(p) ** -(degrees + 1.0), 0.0)
+    total = weights.sum()
+    return weights / total if total > 0 else weights
+
+
+def largest_square(owner: str, kernel: DotProductKernel, X: Any) -> float:
+    """Return max |x|^2, refusing rows on which the series of the kernel does not converge."""
+    largest = float(row_norms(X, squared=True).max())
+    if largest >= kernel.radius:
+        raise ValueError(
+            f"{owner}: {kernel!r} needs |x|^2 < {kernel.radius:g} on every row, and X reaches {largest:.6g}. "
+            f"Multiply X by less than {(kernel.radius / largest) ** 0.5:.3g}."
+        )
+    return largest
+
+
+def tail(kernel: DotProductKernel, first: int, r: float) -> float:
+    """Return the sum of a_n r^n from n = ``first`` on: the most that leaving those degrees out can lose."""
+    total, quiet = 0.0, 0
+    last = _TAIL_TERMS if kernel.last_degree is None else kernel.last_degree
+    for n in range(first, last + 1):
+        try:
+            term = kernel.coefficient(n) * r**n
+        except OverflowError:
+            return float("inf")
+        total += term
+        quiet = quiet + 1 if term <= 1e-17 * total else 0
+        if quiet > 8:  # several in a row: a series may skip degrees
+            break
+    return total
+
+
+def variance_ratio(kernel: DotProductKernel, X: Any, p: float) -> float:
+    """Return the largest ratio of successive terms of the variance series on the rows of X; from 1 on it diverges.
+
+    The terms are a_n^2 / q_n m^n with m = N + 2t^2 - 2s, largest at x = y where m = 3|x|^4 - 2 sum_i x_i^4.
+    """
+    if not np.isfinite(kernel.radius):
+        return 0.0
+    squares = X.multiply(X) if hasattr(X, "multiply") else X * X
+    fourth = np.asarray(
+        (squares.multiply(squares) if hasattr(X, "multiply") else squares * squares).sum(axis=1)
+    ).ravel()
+    second = row_norms(X, squared=True)
+    return float(p * np.max(3 * second**2 - 2 * fourth)) / kernel.radius**2
