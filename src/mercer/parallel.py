@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -127,7 +129,8 @@ def _run_on_pool(work: Callable[[slice], object], blocks: list[slice], n_threads
             pool.inside.block = False
 
     with _blas.one_thread():
-        futures = [pool.submit(n_threads, worker) for _ in range(n_threads)]
+        # A copy of the caller's context each: configuration and NumPy's error state hold inside the blocks too.
+        futures = [pool.submit(n_threads, partial(copy_context().run, worker)) for _ in range(n_threads)]
         try:
             errors = [future.exception() for future in futures]
         except BaseException:  # Ctrl-C in the waiting thread: let the workers stop at their next block

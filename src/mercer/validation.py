@@ -42,17 +42,42 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     Sets or compares ``n_features_in_`` and ``feature_names_in_``. Finiteness is left to ``block_norm``, which reads
     each block while the work on it does.
     """
+    name = type(estimator).__name__
     X = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, accept_large_sparse=True
+        estimator,
+        _numbers(name, "X", X),
+        reset=reset,
+        accept_sparse="csr",
+        dtype=FLOATS,
+        ensure_all_finite=False,
+        accept_large_sparse=True,
     )
-    return _rows(type(estimator).__name__, "X", X)
+    return _rows(name, "X", X)
 
 
 def check_matrix(owner: str, name: str, X: Any) -> Any:
     """Return a kernel's argument as a finite float array or CSR matrix."""
+    X = _numbers(owner, name, X)
     X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name, estimator=owner)
     X = _rows(owner, name, X)
     block_norm(owner, name, X, slice(0, X.shape[0]))
+    return X
+
+
+def _numbers(owner: str, name: str, X: Any) -> Any:
+    """Refuse text and complex numbers in words; lists become arrays so that they can be asked."""
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in "US" and kind:
+        raise ValueError(
+            f"{owner}: {name} holds text ({X.dtype}); it must hold numbers. "
+            "Encode it first, with sklearn.preprocessing.OneHotEncoder or a text vectorizer."
+        )
+    if kind == "c":
+        raise ValueError(
+            f"{owner}: {name} is complex. Complex data not supported: it must hold real numbers. "
+            "Pass the real and imaginary parts as columns."
+        )
     return X
 
 

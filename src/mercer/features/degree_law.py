@@ -4,7 +4,7 @@ from math import ceil, log2
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import row_norms
+from scipy import sparse
 
 from mercer._typing import Array
 from mercer.kernels import DotProductKernel
@@ -57,7 +57,7 @@ def degree_law(coefficients: Array, p: float, first: int = 0) -> Array:
 
 def largest_square(owner: str, kernel: DotProductKernel, X: Any) -> float:
     """Return max |x|^2, refusing rows on which the series of the kernel does not converge."""
-    largest = float(row_norms(X, squared=True).max())
+    largest = float(_power_sums(X, 2).max())
     if largest >= kernel.radius:
         raise ValueError(
             f"{owner}: {kernel!r} needs |x|^2 < {kernel.radius:g} on every row, and X reaches {largest:.6g}. "
@@ -89,9 +89,14 @@ def variance_ratio(kernel: DotProductKernel, X: Any, p: float) -> float:
     """
     if not np.isfinite(kernel.radius):
         return 0.0
-    squares = X.multiply(X) if hasattr(X, "multiply") else X * X
-    fourth = np.asarray(
-        (squares.multiply(squares) if hasattr(X, "multiply") else squares * squares).sum(axis=1)
-    ).ravel()
-    second = row_norms(X, squared=True)
-    return float(p * np.max(3 * second**2 - 2 * fourth)) / kernel.radius**2
+    m = 3 * _power_sums(X, 2) ** 2 - 2 * _power_sums(X, 4)
+    return float(p * m.max()) / kernel.radius**2
+
+
+def _power_sums(X: Any, n: int) -> Array:
+    """Return sum_i x_i^n of each row in float64: the square of a float32 overflows early."""
+    if sparse.issparse(X):
+        powers = sparse.csr_array((X.data.astype(np.float64) ** n, X.indices, X.indptr), shape=X.shape)
+        return np.asarray(powers.sum(axis=1)).ravel()
+    sums: Array = np.einsum("ij," * (n - 1) + "ij->i", *[X] * n, dtype=np.float64)
+    return sums

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Everything that must hold, from a clean clone: lint, types, import contract, tests on the compiled core, doctests of
+# the installed package, and a smoke of the NumPy fallback. Makes its own virtual environments under build/.
+# PYTHON chooses the interpreter.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${PYTHON:-python3}
+venv=build/test-venv
+data=../shared/data
+if [ -z "${MERCER_DATA:-}" ] && [ -d "$data" ]; then
+  MERCER_DATA=$(cd "$data" && pwd)
+  export MERCER_DATA
+fi
+
+say() { printf '\n== %s\n' "$*"; }
+
+say "install, with the core compiled"
+rm -rf "$venv" build/pure-venv
+"$python" -m venv "$venv"
+"$venv/bin/pip" install --quiet --upgrade pip
+"$venv/bin/pip" install --quiet ".[dev]"
+"$venv/bin/python" -c "import mercer; mercer.show_versions()"
+
+say "lint"
+"$venv/bin/ruff" format --check .
+"$venv/bin/ruff" check .
+
+say "types"
+"$venv/bin/mypy"
+
+say "import contract"
+"$venv/bin/lint-imports"
+
+say "instruction sets stay apart"
+"$venv/bin/python" scripts/check_symbols.py
+
+say "NumPy fallback: smoke"
+"$python" -m venv build/pure-venv
+build/pure-venv/bin/pip install --quiet --upgrade pip
+MERCER_PURE_PYTHON=1 build/pure-venv/bin/pip install --quiet ".[test]"
+MERCER_PURE_PYTHON=1 build/pure-venv/bin/python -m pytest -q -n 2 tests --ignore tests/core
+
+say "tests and doctests of the installed package"
+"$venv/bin/python" -m pytest -q -n 2 --doctest-modules --pyargs mercer --import-mode=importlib
+"$venv/bin/python" -m pytest -n 2 tests "$@"

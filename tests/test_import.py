@@ -1,0 +1,50 @@
+"""Importing mercer is light, its names are lazy, and the typed stub lists the same names."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mercer
+
+
+def _run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_import_loads_neither_scipy_nor_scikit_learn():
+    loaded = _run("import sys, mercer; print(sorted({m.partition('.')[0] for m in sys.modules}))")
+    assert not {"scipy", "sklearn", "numpy"} & set(ast.literal_eval(loaded))
+
+
+def test_every_public_name_loads():
+    for name in mercer.__all__:
+        assert getattr(mercer, name) is not None
+    assert set(mercer.__all__) == set(dir(mercer))
+
+
+def test_the_stub_lists_the_lazy_names():
+    stub = ast.parse(Path(mercer.__file__).with_suffix(".pyi").read_text())
+    imported = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert imported | {"__version__"} == set(mercer.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = mercer.Nonsense
+
+
+def test_show_versions_says_which_core(capsys):
+    mercer.show_versions()
+    printed = capsys.readouterr().out
+    assert "core: " in printed
+    assert "simd: " in printed
+    assert "threads: " in printed
+
+
+def test_the_main_job_prints_every_map():
+    printed = subprocess.run([sys.executable, "-m", "mercer"], capture_output=True, text=True, check=True).stdout
+    for name in ("exact kernel SVM", "linear SVM", "Tensor Sketch", "Random Maclaurin", "Random Maclaurin H0/1"):
+        assert name in printed

@@ -1,0 +1,115 @@
+"""The pool: every block once, errors out, no deadlock, BLAS limits restored."""
+
+import multiprocessing
+import os
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from mercer import Polynomial, TensorSketch, config_context
+from mercer.parallel import for_each_block, row_blocks
+
+
+def _blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_block_is_worked_once(threads):
+    seen = np.zeros(103, dtype=int)
+    with config_context(threads=threads):
+        for_each_block(lambda rows: np.add.at(seen, np.arange(rows.start, rows.stop), 1), row_blocks(103, 10))
+    assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_reaches_the_caller_and_ends_the_work(threads):
+    worked = []
+
+    def work(rows):
+        worked.append(rows)
+        raise RuntimeError(f"row {rows.start}")
+
+    with config_context(threads=threads), pytest.raises(RuntimeError, match="row "):
+        for_each_block(work, row_blocks(1000, 1))
+    assert len(worked) <= threads
+
+
+def test_nested_calls_do_not_wait_for_themselves():
+    inner = []
+    with config_context(threads=2):
+        for_each_block(lambda _: for_each_block(inner.append, row_blocks(4, 1)), row_blocks(6, 1))
+    assert len(inner) == 24
+
+
+def test_blas_is_held_to_one_thread_inside_and_restored_outside():
+    before = _blas_threads()
+    inside = []
+    with config_context(threads=2):
+        for_each_block(lambda _: inner_limits(inside), row_blocks(4, 1))
+    assert set(inside) == {1}
+    assert _blas_threads() == before
+
+
+def inner_limits(collected):
+    collected.extend(_blas_threads())
+
+
+def test_overlapping_users_restore_the_blas_limit():
+    before = _blas_threads()
+    together = threading.Barrier(2)
+
+    def user():
+        with config_context(threads=1):
+            for_each_block(lambda _: together.wait(timeout=10), [slice(0, 1)])
+
+    users = [threading.Thread(target=user) for _ in range(2)]
+    for thread in users:
+        thread.start()
+    for thread in users:
+        thread.join()
+    assert _blas_threads() == before
+
+
+def _sketch(seed=0):
+    X = np.random.RandomState(1).standard_normal((2000, 20))
+    return TensorSketch(Polynomial(2, coef0=1.0), n_components=64, random_state=seed).fit_transform(X)
+
+
+def test_two_user_threads_at_once_get_the_same_as_one():
+    expected = _sketch()
+    results = [None] * 4
+
+    def user(i):
+        results[i] = [_sketch() for _ in range(5)]
+
+    users = [threading.Thread(target=user, args=(i,)) for i in range(4)]
+    for thread in users:
+        thread.start()
+    for thread in users:
+        thread.join()
+    for result in results:
+        for Z in result:
+            np.testing.assert_array_equal(Z, expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_use_after_fork():
+    expected = _sketch()  # the parent's pool is at work before the fork
+    with multiprocessing.get_context("fork").Pool(2) as children:
+        for Z in children.map(_sketch, [0, 0, 0], chunksize=1):
+            np.testing.assert_array_equal(Z, expected)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_nested_in_joblib(backend):
+    X = np.random.RandomState(1).standard_normal((2000, 20))
+    sketch = TensorSketch(n_components=64, random_state=0)
+    expected = sketch.fit_transform(X)
+    jobs = (joblib.delayed(TensorSketch.fit_transform)(sketch, X) for _ in range(3))
+    for Z in joblib.Parallel(n_jobs=2, backend=backend)(jobs):
+        np.testing.assert_array_equal(Z, expected)
