@@ -1,0 +1,24 @@
+"""``python -m benchmarks NAME``: print a table of ratios and write it as JSON."""
+
+import argparse
+import importlib
+
+from benchmarks.measure import machine, show, write
+
+TABLES = ["maps"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("table", choices=TABLES)
+    name = parser.parse_args().table
+    print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
+    rows = []
+    for row in importlib.import_module(f"benchmarks.{name}").rows():
+        rows.append(row)
+        show(row)
+    print(f"\n{sum(row.held for row in rows)} of {len(rows)} held; written to {write(name, rows)}")
+
+
+if __name__ == "__main__":
+    main()
