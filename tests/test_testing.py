@@ -49,7 +49,7 @@ class _Biased(TensorSketch):
 
     def _draw(self, kernel, X, n_components, rng):
         super()._draw(kernel, X, n_components, rng)
-        self.index_[1:], self.sign_[1:] = self.index_[0], self.sign_[0]
+        self.index_[:, 1:], self.sign_[:, 1:] = self.index_[:, :1], self.sign_[:, :1]
         return n_components
 
 

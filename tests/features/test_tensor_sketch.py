@@ -27,6 +27,7 @@ def test_scikit_learns_contract(estimator, check):
         TensorSketch(Polynomial(4, coef0=1.0), n_components=32),
         TensorSketch(Polynomial(2, coef0=1.0), n_components=14),  # a length with the prime 7
         TensorSketch(Polynomial(5, gamma=2.0), n_components=1),
+        TensorSketch(Polynomial(3, gamma=0.7, coef0=0.5), n_components=24, n_sketches=3),
     ],
     ids=repr,
 )
@@ -36,8 +37,8 @@ def test_mean_variance_and_rate(sketch):
 
 def test_the_draw_of_a_seed_never_changes():
     sketch = TensorSketch(Polynomial(2, coef0=1.0), n_components=1000, random_state=0).fit(np.zeros((1, 3)))
-    assert sketch.index_.tolist() == GOLDEN_INDEX
-    assert sketch.sign_.tolist() == GOLDEN_SIGN
+    assert sketch.index_.tolist() == [GOLDEN_INDEX]
+    assert sketch.sign_.tolist() == [GOLDEN_SIGN]
     assert (sketch.index_.dtype, sketch.sign_.dtype) == (np.int32, np.int8)
 
 
@@ -89,6 +90,18 @@ def test_every_layout_of_x_is_accepted(layout):
     sketch = TensorSketch(Polynomial(3, coef0=1.0), n_components=24, random_state=0)
     expected = sketch.fit_transform(X)
     np.testing.assert_allclose(sketch.fit(_layouts(X)[layout]).transform(_layouts(X)[layout]), expected, atol=1e-14)
+
+
+def test_several_sketches_are_scaled_sketches_side_by_side():
+    X = sample_rows()
+    several = TensorSketch(Polynomial(2, coef0=1.0), n_components=20, n_sketches=2, random_state=0).fit(X)
+    Z = several.transform(X)
+    for i in range(2):
+        one = TensorSketch(Polynomial(2, coef0=1.0), n_components=10).fit(X)
+        one.index_, one.sign_ = several.index_[i : i + 1], several.sign_[i : i + 1]
+        np.testing.assert_allclose(Z[:, 10 * i : 10 * (i + 1)], one.transform(X) / np.sqrt(2), atol=1e-14)
+    with pytest.raises(ValueError, match=r"multiple of n_sketches, got 20 and 3. Take n_components=21"):
+        TensorSketch(n_components=20, n_sketches=3).fit(X)
 
 
 def test_names_and_containers_of_the_output():

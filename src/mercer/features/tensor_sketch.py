@@ -1,6 +1,6 @@
 """Tensor Sketch for polynomial kernels (Pham and Pagh, 2013)."""
 
-from math import sqrt
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
 from mercer.kernels import Kernel, Linear, Polynomial
-from mercer.validation import check_memory
+from mercer.validation import check_integer, check_memory
 
 
 def draw_hashes(rng: np.random.RandomState, n_buckets: int, shape: tuple[int, ...]) -> tuple[Array, Array]:
@@ -24,6 +24,16 @@ def draw_hashes(rng: np.random.RandomState, n_buckets: int, shape: tuple[int, ..
 
 def _as_polynomial(kernel: Kernel) -> Polynomial:
     return Polynomial(1) if isinstance(kernel, Linear) else kernel  # type: ignore[return-value]
+
+
+def _check_sketches(n_sketches: Any, n_components: int) -> int:
+    n_sketches = check_integer("TensorSketch", "n_sketches", n_sketches)
+    if n_components % n_sketches:
+        raise ValueError(
+            f"TensorSketch: n_components must be a multiple of n_sketches, got {n_components} and {n_sketches}. "
+            f"Take n_components={n_sketches * -(-n_components // n_sketches)}."
+        )
+    return int(n_sketches)
 
 
 class TensorSketch(FeatureMap):
@@ -43,10 +53,14 @@ class TensorSketch(FeatureMap):
     n_components : int, default=100
         Number of features D. Fast where D has no prime factor beyond 5, correct for all.
     random_state : int, RandomState or None
+    n_sketches : int, default=1
+        Average t independent sketches of ``n_components / t`` features each, as Lemma 9 of the paper does: the whole
+        output has ``n_components`` features, each sketch scaled by 1/sqrt(t). One sketch has the least variance; more
+        make Hoeffding's inequality apply (``components_for``).
 
     Attributes
     ----------
-    index_ : ndarray of int32, shape (degree, n_features or n_features + 1)
+    index_ : ndarray of int32, shape (n_sketches, degree, n_features or n_features + 1)
         Bucket of each column in each factor; the last column is coef0's, where it is not 0.
     sign_ : ndarray of int8, same shape
         Sign of each column in each factor.
@@ -72,6 +86,17 @@ class TensorSketch(FeatureMap):
     True
     """
 
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        n_components: int = 100,
+        random_state: Any = None,
+        n_sketches: int = 1,
+    ):
+        super().__init__(kernel, n_components=n_components, random_state=random_state)
+        self.n_sketches = n_sketches
+
     def _check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, Polynomial | Linear):
             raise ValueError(
@@ -81,25 +106,32 @@ class TensorSketch(FeatureMap):
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         kernel = _as_polynomial(kernel)
-        shape = (kernel.degree, X.shape[1] + (kernel.coef0 > 0))
-        what = f"hash tables of {shape[0]} factors x {shape[1]} columns"
-        check_memory("TensorSketch", "degree", kernel.degree, 5 * shape[0] * shape[1], what)
-        self.index_, self.sign_ = draw_hashes(rng, n_components, shape)
+        n_sketches = _check_sketches(self.n_sketches, n_components)
+        shape = (n_sketches, kernel.degree, X.shape[1] + (kernel.coef0 > 0))
+        what = f"hash tables of {n_sketches} sketches x {shape[1]} factors x {shape[2]} columns"
+        check_memory("TensorSketch", "degree", kernel.degree, 5 * prod(shape), what)
+        self.index_, self.sign_ = draw_hashes(rng, n_components // n_sketches, shape)
         return n_components
 
     def _writer(self, X: Any) -> Writer:
         kernel = _as_polynomial(self.kernel_)
-        scale, constant = sqrt(kernel.gamma), sqrt(kernel.coef0)
+        n_sketches = len(self.index_)
+        # The average's 1/sqrt(t) goes into the rows: the p-th root of it, since a sketch is a product of p factors.
+        share = n_sketches ** (-0.5 / kernel.degree)
+        scale, constant = share * sqrt(kernel.gamma), share * sqrt(kernel.coef0)
+        width = self._n_features_out // n_sketches
 
         def write(rows: slice, out: Array) -> None:
-            core.tensor_sketch(X, rows, self.index_, self.sign_, scale, constant, out)
+            for i, (index, sign) in enumerate(zip(self.index_, self.sign_, strict=True)):
+                core.tensor_sketch(X, rows, index, sign, scale, constant, out[:, i * width : (i + 1) * width])
 
         return write
 
     def _variance(self, X: Array, Y: Array) -> Array:
         kernel = _as_polynomial(self.kernel_)
         pairs = PairMoments.affine(X, Y, kernel.gamma, kernel.coef0)
-        return tensor_sketch_variance([pairs] * kernel.degree, self._n_features_out)
+        n_sketches = len(self.index_)
+        return tensor_sketch_variance([pairs] * kernel.degree, self._n_features_out // n_sketches) / n_sketches
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         # Spectra are bounded by products of 1-norms, and the inverse transform sums D of them before it divides.
