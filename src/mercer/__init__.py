@@ -14,12 +14,14 @@ _ROOM_OF = {
     for room, names in {
         "mercer.config": ["config_context", "get_config"],
         "mercer.kernels": [
+            "Composed",
             "DotProduct",
             "Exponential",
             "Gaussian",
             "Kernel",
             "Laplacian",
             "Linear",
+            "Normalized",
             "Polynomial",
             "Product",
             "Scaled",
@@ -31,6 +33,7 @@ _ROOM_OF = {
         "mercer.features": [
             "Concatenate",
             "LinearFeatures",
+            "Normalize",
             "RandomMaclaurin",
             "Rescale",
             "TensorProduct",

@@ -32,7 +32,9 @@ def assert_mean_close(
     """Assert that independent samples (along axis 0) have the expected mean.
 
     Each entry is tested by Student's t with Hall's (1992) correction for skewness, at ``false_alarm`` over the number
-    of entries: a correct mean fails with about that probability for the whole array.
+    of entries: a correct mean fails with about that probability for the whole array. Where the mean is made by events
+    rarer than the sample shows (a variance with a long tail) no test of the sample can be trusted: take milder
+    parameters.
 
     Parameters
     ----------

@@ -9,12 +9,14 @@ from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.dispatch import feature_map, methods_for, register
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
+from mercer.features.normalize import Normalize
 from mercer.features.tensor_sketch import TensorSketch
 
 __all__ = [
     "Concatenate",
     "FeatureMap",
     "LinearFeatures",
+    "Normalize",
     "RandomMaclaurin",
     "Rescale",
     "TensorProduct",

@@ -63,15 +63,15 @@ def tensor_sketch_variance(factors: Sequence[PairMoments], n_components: int) ->
     return np.maximum(variance, 0.0)  # a difference of equal numbers may round below 0
 
 
-def maclaurin_variance(pairs: PairMoments, coefficients: Array, law: Array, n_components: int) -> Array:
+def maclaurin_variance(mean: Array, moment: Array, coefficients: Array, law: Array, n_components: int) -> Array:
     """Return the variance of Random Maclaurin with degrees drawn independently from ``law``.
 
-    It is (sum_n a_n^2 / q_n m^n - g(t)^2) / D with m = N + 2t^2 - 2s and g the series of the degrees in the law.
+    Each factor W has E[W(x) W(y)] = ``mean`` = t and E[W(x)^2 W(y)^2] = ``moment`` = m (N + 2t^2 - 2s for random
+    signs): the variance is (sum_n a_n^2 / q_n m^n - g(t)^2) / D with g the series of the degrees in the law.
     """
-    degrees = np.flatnonzero(law)
-    second = np.zeros_like(pairs.t)
-    for n in degrees:
-        second += coefficients[n] ** 2 / law[n] * pairs.rademacher**n
+    second = np.zeros_like(mean)
+    for n in np.flatnonzero(law):
+        second += coefficients[n] ** 2 / law[n] * moment**n
     series = np.where(law > 0, coefficients, 0.0)
-    mean = np.polynomial.polynomial.polyval(pairs.t, series)
-    return np.maximum((second - mean**2) / n_components, 0.0)
+    total = np.polynomial.polynomial.polyval(mean, series)
+    return np.maximum((second - total**2) / n_components, 0.0)

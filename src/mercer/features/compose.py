@@ -201,7 +201,31 @@ def _features(member: FeatureMap, X: Array) -> Array:
     return out
 
 
-class Rescale(_Composition):
+class Wrapper(_Composition):
+    """A composition of one map, held as ``map``."""
+
+    map: Any
+
+    @property
+    def maps(self) -> Any:
+        """The map, as the list of members that a composition has."""
+        return None if self.map is None else [self.map]
+
+    def _fit_map(self, X: Any, rng: np.random.RandomState) -> None:
+        (member,) = self._members()
+        self._fit_members([member], X, rng)
+        self.map_ = member
+        self._n_features_out = member._n_features_out
+
+    def _most_features(self, n_features: int) -> float:
+        return np.inf if self.map is None else float(self.map._most_features(n_features))
+
+    def _set_width(self, n_components: int) -> None:
+        self.map = TensorSketch() if self.map is None else self.map
+        self.map._set_width(n_components)
+
+
+class Rescale(Wrapper):
     """The map of a multiple of a kernel: a map's features times sqrt(scale).
 
     Parameters
@@ -232,25 +256,10 @@ class Rescale(_Composition):
         self.scale = scale
         self.random_state = random_state
 
-    @property
-    def maps(self) -> Any:
-        """The map, as the list of members that a composition has."""
-        return None if self.map is None else [self.map]
-
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
-        (member,) = self._members()
         scale = check_real("Rescale", "scale", self.scale, least=0, strict=True)
-        self._fit_members([member], X, rng)
-        self.map_ = member
-        self._n_features_out = member._n_features_out
-        self.kernel_ = Scaled(scale, member.kernel_)
-
-    def _most_features(self, n_features: int) -> float:
-        return np.inf if self.map is None else float(self.map._most_features(n_features))
-
-    def _set_width(self, n_components: int) -> None:
-        self.map = TensorSketch() if self.map is None else self.map
-        self.map._set_width(n_components)
+        self._fit_map(X, rng)
+        self.kernel_ = Scaled(scale, self.map_.kernel_)
 
     def _writer(self, X: Any) -> Writer:
         write_member = self.map_._writer(X)

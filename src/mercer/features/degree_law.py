@@ -55,9 +55,13 @@ def degree_law(coefficients: Array, p: float, first: int = 0) -> Array:
     return weights / total if total > 0 else weights
 
 
-def largest_square(owner: str, kernel: DotProductKernel, X: Any) -> float:
-    """Return max |x|^2, refusing rows on which the series of the kernel does not converge."""
-    largest = float(_power_sums(X, 2).max())
+def largest_square(X: Any) -> float:
+    """Return max |x|^2 in float64."""
+    return float(_power_sums(X, 2).max())
+
+
+def check_radius(owner: str, kernel: DotProductKernel, largest: float) -> float:
+    """Return the largest argument of the series, refusing one on which it does not converge."""
     if largest >= kernel.radius:
         raise ValueError(
             f"{owner}: {kernel!r} needs |x|^2 < {kernel.radius:g} on every row, and X reaches {largest:.6g}. "

@@ -7,8 +7,20 @@ from mercer.features.base import FeatureMap, as_kernel
 from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
+from mercer.features.normalize import Normalize
 from mercer.features.tensor_sketch import TensorSketch
-from mercer.kernels import DotProductKernel, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
+from mercer.kernels import (
+    Composed,
+    DotProductKernel,
+    Kernel,
+    Linear,
+    Normalized,
+    Polynomial,
+    Product,
+    Scaled,
+    Sigmoid,
+    Sum,
+)
 from mercer.validation import check_integer
 
 MapFactory = Callable[[Kernel, int], FeatureMap]
@@ -30,6 +42,7 @@ def register(kernel_class: type, method: str, factory: MapFactory, *, default: b
 register(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
 register(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register(Composed, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
 register(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
 
 
@@ -81,6 +94,8 @@ def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
         return Concatenate(members, n_components=n_components)
     if isinstance(kernel, Scaled):
         return Rescale(_map_of(kernel.kernel, n_components, method), scale=kernel.scale)
+    if isinstance(kernel, Normalized):
+        return Normalize(_map_of(kernel.kernel, n_components, method))
     if isinstance(kernel, Product):
         members = [_map_of(term, n_components, method) for term in kernel.terms]
         return TensorProduct(members, n_components=n_components)

@@ -10,8 +10,9 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, maclaurin_variance
-from mercer.features.degree_law import degree_law, largest_square, series, tail, variance_ratio
-from mercer.kernels import DotProductKernel, Kernel
+from mercer.features.degree_law import check_radius, degree_law, largest_square, series, tail, variance_ratio
+from mercer.features.scalar import ScalarDraws, register_scalar, scalar_draws
+from mercer.kernels import Composed, DotProductKernel, Kernel
 from mercer.validation import check_memory
 
 _NAME = "RandomMaclaurin"
@@ -31,7 +32,8 @@ class RandomMaclaurin(FeatureMap):
 
     Parameters
     ----------
-    kernel : dot-product kernel, default=Polynomial(2)
+    kernel : dot-product kernel or Composed, default=Polynomial(2)
+        Over ``Composed(f, inner)`` each factor of each feature is a fresh scalar draw of the inner kernel's map.
     n_components : int, default=100
         Number of features of the whole output, those of ``h01`` included.
     random_state : int, RandomState or None
@@ -48,7 +50,10 @@ class RandomMaclaurin(FeatureMap):
     degrees_ : ndarray of int64
         Degree of each random feature, highest first.
     signs_ : ndarray of int8, shape (n_features, sum of degrees_)
-        The sign vectors: one factor of all features that have it after the other.
+        The sign vectors: one factor of all features that have it after the other. Empty for a composed kernel, whose
+        factors are drawn by ``inner_``.
+    inner_ : ScalarDraws or None
+        The draws of the inner kernel of a composed one.
     coefficients_ : ndarray
         Maclaurin coefficient of each degree.
     law_ : ndarray
@@ -94,24 +99,32 @@ class RandomMaclaurin(FeatureMap):
         self.p = p
 
     def _check_kernel(self, kernel: Kernel) -> None:
-        if not isinstance(kernel, DotProductKernel):
+        if isinstance(kernel, Composed) and self.h01:
+            raise ValueError(
+                f"{_NAME}: h01=True takes the linear part exactly, and the linear part of {kernel!r} is the inner "
+                "kernel itself, which is not exact. Leave h01 out."
+            )
+        if not isinstance(kernel, DotProductKernel | Composed):
             raise ValueError(
                 f"{_NAME}: kernel must be a dot-product kernel f(<x, y>), such as Polynomial or Exponential, got "
                 f"{kernel!r}. feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
             )
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        kernel = cast(DotProductKernel, kernel)
-        coefficients = series(_NAME, kernel, self.p, self.max_degree)
-        radius = largest_square(_NAME, kernel, X)
+        inner = kernel.inner if isinstance(kernel, Composed) else None
+        f = cast(DotProductKernel, kernel.f if isinstance(kernel, Composed) else kernel)
+        coefficients = series(_NAME, f, self.p, self.max_degree)
+        largest = check_radius(_NAME, f, largest_square(X) if inner is None else float(inner._diag(X).max()))
         exact = self._exact_width(coefficients, X.shape[1])
         law = degree_law(coefficients, self.p, first=2 if exact else 0)
         n_random = _random_width(n_components, exact, any_random=bool(law.any()))
-        self._warn_if_divergent(kernel, X)
+        self._warn_if_divergent(f, X)
         self.degrees_ = _draw_degrees(law, n_random, rng)
-        self.signs_ = _draw_signs(X, int(self.degrees_.sum()), n_components, rng)
+        n_factors = int(self.degrees_.sum())
+        self.signs_ = _draw_signs(X, n_factors if inner is None else 0, n_components, rng)
+        self.inner_ = None if inner is None else scalar_draws(inner, X, max(n_factors, 1), rng)
         self.law_, self.coefficients_ = law, coefficients
-        self.truncation_error_ = tail(kernel, len(coefficients), radius)
+        self.truncation_error_ = tail(f, len(coefficients), largest)
         return exact + n_random
 
     def _exact_width(self, coefficients: Array, n_features: int) -> int:
@@ -140,16 +153,34 @@ class RandomMaclaurin(FeatureMap):
         scales = self._scales().astype(X.dtype)
         widths = np.array([(self.degrees_ > j).sum() for j in range(self.degrees_.max(initial=0))], dtype=np.int64)
         n_projected = int(widths[0]) if len(widths) else 0
-        W = self.signs_.astype(X.dtype)
-        W[:, :n_projected] *= scales[:n_projected]
         exact = self._n_features_out - len(self.degrees_)
+        write_products = self._products_of_draws(X, widths) if self.inner_ else self._products(X, widths)
 
         def write(rows: slice, out: Array) -> None:
             if exact:
                 self._write_exact(X, rows, out[:, :exact])
             random = out[:, exact:]
-            core.project_product(X, rows, W, widths, random)
+            write_products(rows, random[:, :n_projected])
+            random[:, :n_projected] *= scales[:n_projected]
             random[:, n_projected:] = scales[n_projected:]  # degree 0: a constant
+
+        return write
+
+    def _products(self, X: Any, widths: Array) -> Writer:
+        W = self.signs_.astype(X.dtype)
+        return lambda rows, out: core.project_product(X, rows, W, widths, out)
+
+    def _products_of_draws(self, X: Any, widths: Array) -> Writer:
+        write_draws = cast(ScalarDraws, self.inner_).writer(X)
+
+        def write(rows: slice, out: Array) -> None:
+            draws = np.empty((out.shape[0], max(int(widths.sum()), 1)), dtype=out.dtype)
+            write_draws(rows, draws)
+            out[...] = draws[:, : out.shape[1]]
+            start = out.shape[1]
+            for width in widths[1:]:
+                out[:, :width] *= draws[:, start : start + width]
+                start += width
 
         return write
 
@@ -166,12 +197,22 @@ class RandomMaclaurin(FeatureMap):
             block = X[rows].toarray() if sparse.issparse(X) else X[rows]
             np.multiply(block, X.dtype.type(np.sqrt(a1)), out=out[:, int(a0 > 0) :])
 
-    def _variance(self, X: Array, Y: Array) -> Array:
+    def _variance(self, X: Array, Y: Array) -> Array | None:
         if not len(self.degrees_):
             return np.zeros((X.shape[0], Y.shape[0]))
-        return maclaurin_variance(PairMoments.of(X, Y), self.coefficients_, self.law_, len(self.degrees_))
+        if self.inner_ is None:
+            pairs = PairMoments.of(X, Y)
+            mean, moment = pairs.t, pairs.rademacher
+        else:
+            inner_moment = self.inner_.second_moment(X, Y)
+            if inner_moment is None:
+                return None
+            mean, moment = cast(Composed, self.kernel_).inner._gram(X, Y), inner_moment
+        return maclaurin_variance(mean, moment, self.coefficients_, self.law_, len(self.degrees_))
 
     def _largest_feature(self, norm: float, X: Any) -> float:
+        if self.inner_ is not None:
+            return np.inf
         one_norm = max(float(X.shape[1]) ** 0.5 * norm, 1.0)
         scale = max(self._scales().max(initial=1.0), self.coefficients_.max() ** 0.5)
         return float(scale * one_norm ** int(self.degrees_.max(initial=1)))
@@ -207,3 +248,7 @@ def _draw_signs(X: Any, n_vectors: int, n_components: int, rng: np.random.Random
     signs *= 2
     signs -= 1
     return signs
+
+
+register_scalar(DotProductKernel, lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register_scalar(Composed, lambda kernel, n: RandomMaclaurin(kernel, n_components=n))

@@ -15,9 +15,11 @@ from mercer.kernels.dot_product import (
     VovkInfinite,
     VovkPolynomial,
 )
+from mercer.kernels.functions import Composed, Normalized
 from mercer.kernels.stationary import Gaussian, Laplacian, StationaryKernel
 
 __all__ = [
+    "Composed",
     "DotProduct",
     "DotProductKernel",
     "Exponential",
@@ -25,6 +27,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "Normalized",
     "Polynomial",
     "Product",
     "Scaled",
