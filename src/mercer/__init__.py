@@ -13,6 +13,7 @@ _ROOM_OF = {
     name: room
     for room, names in {
         "mercer.config": ["config_context", "get_config"],
+        "mercer.gram": ["approximation_error"],
         "mercer.kernels": [
             "Composed",
             "DotProduct",
@@ -38,6 +39,7 @@ _ROOM_OF = {
             "Rescale",
             "TensorProduct",
             "TensorSketch",
+            "components_for",
             "feature_map",
         ],
         "mercer.versions": ["show_versions"],

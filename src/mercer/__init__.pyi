@@ -7,7 +7,9 @@ from mercer.features import RandomMaclaurin as RandomMaclaurin
 from mercer.features import Rescale as Rescale
 from mercer.features import TensorProduct as TensorProduct
 from mercer.features import TensorSketch as TensorSketch
+from mercer.features import components_for as components_for
 from mercer.features import feature_map as feature_map
+from mercer.gram import approximation_error as approximation_error
 from mercer.kernels import Composed as Composed
 from mercer.kernels import DotProduct as DotProduct
 from mercer.kernels import Exponential as Exponential

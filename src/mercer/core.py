@@ -15,8 +15,8 @@ from mercer._typing import Array
 
 _compiled: ModuleType | None
 try:
-    from mercer import _core as _compiled_module
-except ImportError:
+    import mercer._core as _compiled_module
+except ModuleNotFoundError:  # a core that is there but does not load is an error, not a fallback
     _compiled = None
 else:
     _compiled = _compiled_module

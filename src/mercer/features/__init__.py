@@ -5,6 +5,7 @@ kernel. ``feature_map`` walks a kernel expression and returns the map for it.
 """
 
 from mercer.features.base import FeatureMap
+from mercer.features.bounds import Components, components_for, register_bounds
 from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.dispatch import feature_map, methods_for, register
 from mercer.features.linear import LinearFeatures
@@ -13,6 +14,7 @@ from mercer.features.normalize import Normalize
 from mercer.features.tensor_sketch import TensorSketch
 
 __all__ = [
+    "Components",
     "Concatenate",
     "FeatureMap",
     "LinearFeatures",
@@ -21,7 +23,9 @@ __all__ = [
     "Rescale",
     "TensorProduct",
     "TensorSketch",
+    "components_for",
     "feature_map",
     "methods_for",
     "register",
+    "register_bounds",
 ]
