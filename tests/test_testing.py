@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from mercer import Linear, Polynomial, TensorSketch
-from mercer.features.tensor_sketch import draw_hashes
+from mercer.features.hashes import draw_hashes
 from mercer.kernels import DotProductKernel
 from mercer.testing import assert_mean_close, check_feature_map, check_kernel
 

@@ -37,6 +37,7 @@ _ROOM_OF = {
             "Normalize",
             "RandomMaclaurin",
             "Rescale",
+            "SplitSketch",
             "TensorProduct",
             "TensorSketch",
             "components_for",

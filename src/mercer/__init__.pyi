@@ -5,6 +5,7 @@ from mercer.features import LinearFeatures as LinearFeatures
 from mercer.features import Normalize as Normalize
 from mercer.features import RandomMaclaurin as RandomMaclaurin
 from mercer.features import Rescale as Rescale
+from mercer.features import SplitSketch as SplitSketch
 from mercer.features import TensorProduct as TensorProduct
 from mercer.features import TensorSketch as TensorSketch
 from mercer.features import components_for as components_for

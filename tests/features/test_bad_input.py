@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from mercer import (
     Concatenate,
-    Gaussian,
+    Laplacian,
     LinearFeatures,
     Polynomial,
     RandomMaclaurin,
@@ -109,7 +109,7 @@ def test_output_beyond_this_machine_says_how_many_gib():
         ),
         (RandomMaclaurin, "polynomial", r"got the name 'polynomial'. Write Polynomial\(3, gamma=1.0, coef0=1.0\)"),
         (TensorSketch, 3, r"kernel must be a kernel object such as Polynomial\(2\), got 3"),
-        (TensorSketch, Gaussian(gamma=1.0), r"TensorSketch: kernel must be a Polynomial, got Gaussian\(gamma=1.0\)"),
+        (TensorSketch, Laplacian(gamma=1.0), r"must be a dot-product or a Gaussian kernel, got Laplacian\(gamma=1.0\)"),
     ],
 )
 def test_kernels_are_values_not_strings(kind, kernel, message):

@@ -5,7 +5,6 @@ import pytest
 
 from mercer import (
     Exponential,
-    Gaussian,
     Linear,
     Polynomial,
     RandomMaclaurin,

@@ -57,8 +57,10 @@ def test_the_budget_bounds_the_whole_output():
 
 def test_a_named_method():
     assert isinstance(feature_map(Polynomial(2), method="maclaurin"), RandomMaclaurin)
-    assert methods_for(Polynomial(2)) == ["tensor_sketch", "maclaurin"]
-    with pytest.raises(ValueError, match=r"method must be 'auto' or one of \['tensor_sketch', 'maclaurin'\]"):
+    assert methods_for(Polynomial(2)) == ["tensor_sketch", "split_sketch", "maclaurin"]
+    with pytest.raises(
+        ValueError, match=r"method must be 'auto' or one of \['tensor_sketch', 'split_sketch', 'maclaurin'\]"
+    ):
         feature_map(Polynomial(2), method="fourier")
 
 

@@ -11,6 +11,7 @@ from mercer.features.dispatch import feature_map, methods_for, register
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
+from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Normalize",
     "RandomMaclaurin",
     "Rescale",
+    "SplitSketch",
     "TensorProduct",
     "TensorSketch",
     "components_for",

@@ -13,7 +13,8 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
-from mercer.features.tensor_sketch import TensorSketch, draw_hashes
+from mercer.features.hashes import draw_hashes
+from mercer.features.tensor_sketch import TensorSketch
 from mercer.kernels import Kernel, Product, Scaled, Sum
 from mercer.validation import check_integer, check_real
 

@@ -8,10 +8,12 @@ from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
+from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
 from mercer.kernels import (
     Composed,
     DotProductKernel,
+    Gaussian,
     Kernel,
     Linear,
     Normalized,
@@ -41,9 +43,12 @@ def register(kernel_class: type, method: str, factory: MapFactory, *, default: b
 
 register(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
 register(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+register(Polynomial, "split_sketch", lambda kernel, n: SplitSketch(kernel, n_components=n))
 register(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register(Composed, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
 register(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register(DotProductKernel, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 
 
 def methods_for(kernel: Kernel) -> list[str]:
@@ -52,7 +57,7 @@ def methods_for(kernel: Kernel) -> list[str]:
     >>> from mercer import Polynomial
     >>> from mercer.features import methods_for
     >>> methods_for(Polynomial(2))
-    ['tensor_sketch', 'maclaurin']
+    ['tensor_sketch', 'split_sketch', 'maclaurin']
     """
     return list(_row(kernel))
 

@@ -9,7 +9,7 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
-from mercer.features.tensor_sketch import draw_hashes
+from mercer.features.hashes import draw_hashes
 from mercer.kernels import Kernel, Linear
 
 

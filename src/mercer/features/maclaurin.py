@@ -11,6 +11,7 @@ from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, maclaurin_variance
 from mercer.features.degree_law import check_radius, degree_law, largest_square, series, tail, variance_ratio
+from mercer.features.hashes import draw_signs
 from mercer.features.scalar import ScalarDraws, register_scalar, scalar_draws
 from mercer.kernels import Composed, DotProductKernel, Kernel
 from mercer.validation import check_memory
@@ -244,10 +245,7 @@ def _draw_signs(X: Any, n_vectors: int, n_components: int, rng: np.random.Random
     needed = X.shape[1] * n_vectors * (1 + X.dtype.itemsize)
     what = f"{n_vectors} sign vectors of {X.shape[1]} columns"
     check_memory(_NAME, "n_components", n_components, needed, what)
-    signs = rng.randint(2, size=(X.shape[1], n_vectors), dtype=np.int8)
-    signs *= 2
-    signs -= 1
-    return signs
+    return draw_signs(rng, (X.shape[1], n_vectors))
 
 
 register_scalar(DotProductKernel, lambda kernel, n: RandomMaclaurin(kernel, n_components=n))

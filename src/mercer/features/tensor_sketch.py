@@ -1,7 +1,7 @@
-"""Tensor Sketch for polynomial kernels (Pham and Pagh, 2013)."""
+"""Tensor Sketch for polynomial kernels, and degree by degree for series (Pham and Pagh, 2013)."""
 
 from math import prod, sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -9,21 +9,28 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
-from mercer.kernels import Kernel, Linear, Polynomial
+from mercer.features.degree_law import check_radius, largest_square
+from mercer.features.expansions import Expansion, exponential_expansion, gaussian_expansion, series_expansion
+from mercer.features.hashes import draw_hashes
+from mercer.features.strata import Strata, publish_allocation
+from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel, Linear, Polynomial
 from mercer.validation import check_integer, check_memory
 
 
-def draw_hashes(rng: np.random.RandomState, n_buckets: int, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Draw tables of bucket numbers and signs, fully independent (more than the 2-wise and 4-wise that is needed)."""
-    index = rng.randint(n_buckets, size=shape, dtype=np.int32)
-    sign = rng.randint(2, size=shape, dtype=np.int8)
-    sign *= 2
-    sign -= 1
-    return index, sign
+def _as_polynomial(kernel: Kernel) -> Polynomial | None:
+    """Return a kernel that one sketch serves; None for a series, which takes a sketch a degree."""
+    if isinstance(kernel, Linear):
+        return Polynomial(1)
+    return kernel if isinstance(kernel, Polynomial) else None
 
 
-def _as_polynomial(kernel: Kernel) -> Polynomial:
-    return Polynomial(1) if isinstance(kernel, Linear) else kernel  # type: ignore[return-value]
+def _expansion(kernel: Kernel, X: Any) -> Expansion:
+    if isinstance(kernel, Gaussian):
+        return gaussian_expansion(kernel, X)
+    if isinstance(kernel, Exponential):
+        return exponential_expansion(kernel, X)
+    check_radius("TensorSketch", cast(DotProductKernel, kernel), largest_square(X))
+    return series_expansion("TensorSketch", kernel, X.shape[1])
 
 
 def _check_sketches(n_sketches: Any, n_components: int) -> int:
@@ -37,7 +44,7 @@ def _check_sketches(n_sketches: Any, n_components: int) -> int:
 
 
 class TensorSketch(FeatureMap):
-    r"""Tensor Sketch of the polynomial kernel.
+    r"""Tensor Sketch of a polynomial kernel, or of the Taylor series of another.
 
     The p-fold tensor power of a row represents :math:`\langle x, y \rangle^p` exactly, with d^p features. Its count
     sketch to D buckets, with the hashes of a product, is the circular convolution of p count sketches of the row:
@@ -47,9 +54,14 @@ class TensorSketch(FeatureMap):
     so it costs O(p (nnz(x) + D log D)) a row. ``gamma`` scales the row and ``coef0`` is one more column. The estimate
     is unbiased with the exact variance that ``variance`` returns.
 
+    Over ``Exponential``, ``Gaussian`` and any other dot-product kernel (the paper's outlook) each degree of the series
+    gets a sketch of its own, around the mean of the rows for the first two. Degrees 0, 1 and 2 are exact where they
+    fit, and features go to the others in proportion to the square root of their variance on 300 rows. A degree is left
+    out only where it would add more variance than signal; ``dropped_degrees_`` lists those.
+
     Parameters
     ----------
-    kernel : Polynomial or Linear, default=Polynomial(2)
+    kernel : dot-product kernel or Gaussian, default=Polynomial(2)
     n_components : int, default=100
         Number of features D. Fast where D has no prime factor beyond 5, correct for all.
     random_state : int, RandomState or None
@@ -64,6 +76,10 @@ class TensorSketch(FeatureMap):
         Bucket of each column in each factor; the last column is coef0's, where it is not 0.
     sign_ : ndarray of int8, same shape
         Sign of each column in each factor.
+    exact_degrees_, dropped_degrees_ : ndarray of int
+        For a series: the degrees with exact features, and those left out.
+    allocation_ : dict of int to int
+        For a series: the features of each sketched degree.
     kernel_ : Kernel
         The kernel approximated.
 
@@ -98,23 +114,42 @@ class TensorSketch(FeatureMap):
         self.n_sketches = n_sketches
 
     def _check_kernel(self, kernel: Kernel) -> None:
-        if not isinstance(kernel, Polynomial | Linear):
+        if not isinstance(kernel, DotProductKernel | Gaussian):
             raise ValueError(
-                f"TensorSketch: kernel must be a Polynomial, got {kernel!r}. For any other dot-product kernel use "
-                "RandomMaclaurin; feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
+                f"TensorSketch: kernel must be a dot-product or a Gaussian kernel, got {kernel!r}. "
+                "feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
             )
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        kernel = _as_polynomial(kernel)
+        polynomial = _as_polynomial(kernel)
         n_sketches = _check_sketches(self.n_sketches, n_components)
-        shape = (n_sketches, kernel.degree, X.shape[1] + (kernel.coef0 > 0))
+        if polynomial is None:
+            return self._draw_series(kernel, X, n_components, n_sketches, rng)
+        shape = (n_sketches, polynomial.degree, X.shape[1] + (polynomial.coef0 > 0))
         what = f"hash tables of {n_sketches} sketches x {shape[1]} factors x {shape[2]} columns"
-        check_memory("TensorSketch", "degree", kernel.degree, 5 * prod(shape), what)
+        check_memory("TensorSketch", "degree", polynomial.degree, 5 * prod(shape), what)
         self.index_, self.sign_ = draw_hashes(rng, n_components // n_sketches, shape)
+        self.strata_: Strata | None = None
         return n_components
 
+    def _draw_series(
+        self, kernel: Kernel, X: Any, n_components: int, n_sketches: int, rng: np.random.RandomState
+    ) -> int:
+        if n_sketches > 1:
+            raise ValueError(
+                f"TensorSketch: n_sketches must be 1 for {kernel!r}, whose degrees have a sketch each, "
+                f"got {n_sketches}."
+            )
+        strata = Strata.on_rows(_expansion(kernel, X), X, n_components, rng)
+        self.index_, self.sign_ = np.zeros((0, 0, 0), dtype=np.int32), np.zeros((0, 0, 0), dtype=np.int8)
+        self.strata_ = strata
+        publish_allocation(self, strata)
+        return strata.n_features_out
+
     def _writer(self, X: Any) -> Writer:
-        kernel = _as_polynomial(self.kernel_)
+        if self.strata_ is not None:
+            return self.strata_.writer(X)
+        kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         n_sketches = len(self.index_)
         # The average's 1/sqrt(t) goes into the rows: the p-th root of it, since a sketch is a product of p factors.
         share = n_sketches ** (-0.5 / kernel.degree)
@@ -128,13 +163,17 @@ class TensorSketch(FeatureMap):
         return write
 
     def _variance(self, X: Array, Y: Array) -> Array:
-        kernel = _as_polynomial(self.kernel_)
+        if self.strata_ is not None:
+            return self.strata_.variance(X, Y)
+        kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         pairs = PairMoments.affine(X, Y, kernel.gamma, kernel.coef0)
         n_sketches = len(self.index_)
         return tensor_sketch_variance([pairs] * kernel.degree, self._n_features_out // n_sketches) / n_sketches
 
     def _largest_feature(self, norm: float, X: Any) -> float:
+        if self.strata_ is not None:
+            return np.inf
         # Spectra are bounded by products of 1-norms, and the inverse transform sums D of them before it divides.
-        kernel = _as_polynomial(self.kernel_)
+        kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         one_norm = sqrt(kernel.gamma * X.shape[1]) * norm + sqrt(kernel.coef0)
         return float(self._n_features_out * one_norm**kernel.degree)

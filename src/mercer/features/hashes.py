@@ -1,0 +1,19 @@
+"""Tables of hashes for count sketches."""
+
+import numpy as np
+
+from mercer._typing import Array
+
+
+def draw_signs(rng: np.random.RandomState, shape: tuple[int, ...]) -> Array:
+    """Draw independent signs, one byte each."""
+    signs: Array = rng.randint(2, size=shape, dtype=np.int8)
+    signs *= 2
+    signs -= 1
+    return signs
+
+
+def draw_hashes(rng: np.random.RandomState, n_buckets: int, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Draw tables of bucket numbers and signs, fully independent (more than the 2-wise and 4-wise that is needed)."""
+    index: Array = rng.randint(n_buckets, size=shape, dtype=np.int32)
+    return index, draw_signs(rng, shape)

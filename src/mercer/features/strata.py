@@ -1,0 +1,247 @@
+"""Features degree by degree: low degrees exact, higher ones sketched, the budget shared by predicted variance."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import core
+from mercer._typing import Array
+from mercer.features.base import Writer
+from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.expansions import Expansion
+from mercer.features.hashes import draw_hashes
+
+_EXACT_DEGREES = 3  # degrees 0, 1 and 2 have exact features
+_LARGE = 10**6  # a width at which D Var has reached its limit
+_ALLOCATION_ROWS = 300
+
+
+def exact_width(degree: int, n_columns: int) -> int:
+    """Return the number of exact features of <v, v'>^degree: the distinct monomials of that degree."""
+    return (1, n_columns, n_columns * (n_columns + 1) // 2)[degree]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """How the features are shared: the exact degrees, the width of each sketched one, and the degrees left out."""
+
+    exact: tuple[int, ...]
+    sketched: dict[int, int]
+    dropped: tuple[int, ...]
+    predicted: float
+
+
+def allocate(expansion: Expansion, sample: Any, n_components: int) -> Allocation:
+    """Share the features so that the predicted mean square error on the sampled pairs is least.
+
+    A sketched degree k costs V_k / D_k, with V_k the mean over pairs of g_k(x)^2 g_k(y)^2 D Var from the closed form,
+    so that D_k ~ sqrt(V_k) is best. A degree is left out only where its own mean square is below that cost.
+    """
+    V, G = expansion.rows(sample)
+    pairs = PairMoments.of(V.astype(np.float64), V.astype(np.float64))
+    cost, signal = _cost_and_signal(pairs, G.astype(np.float64))
+    present = [k for k in range(len(cost)) if signal[k] > 0]
+    options = []
+    for last in range(_EXACT_DEGREES):
+        exact = tuple(k for k in present if k <= last)
+        budget = n_components - sum(exact_width(k, expansion.width) for k in exact)
+        if budget >= 0:
+            options.append(_share(cost, signal, exact, [k for k in present if k > last], budget))
+    return min(options, key=lambda option: option.predicted)
+
+
+def _cost_and_signal(pairs: PairMoments, G: Array) -> tuple[Array, Array]:
+    cost, signal = np.zeros(G.shape[1]), np.zeros(G.shape[1])
+    for k in range(G.shape[1]):
+        weight = np.outer(G[:, k] ** 2, G[:, k] ** 2)
+        signal[k] = np.mean(weight * pairs.t ** (2 * k))
+        if k > 0:
+            cost[k] = np.mean(weight * tensor_sketch_variance([pairs] * k, _LARGE)) * _LARGE
+    return cost, signal
+
+
+def _share(cost: Array, signal: Array, exact: tuple[int, ...], others: list[int], budget: int) -> Allocation:
+    """Share the budget among the degrees that have no exact features, dropping the worst bargain while there is one."""
+    kept = list(others)
+    while kept:
+        widths = _proportional(np.sqrt(cost[kept]), budget)
+        gain = [signal[k] - cost[k] / width if width else -np.inf for k, width in zip(kept, widths, strict=True)]
+        worst = int(np.argmin(gain))
+        if gain[worst] >= 0:
+            break
+        kept.pop(worst)
+    sketched = dict(zip(kept, _proportional(np.sqrt(cost[kept]), budget), strict=True)) if kept else {}
+    dropped = tuple(k for k in others if k not in sketched)
+    predicted = sum(cost[k] / width for k, width in sketched.items()) + float(signal[list(dropped)].sum())
+    return Allocation(exact, sketched, dropped, predicted)
+
+
+def _proportional(shares: Array, total: int) -> list[int]:
+    """Cut ``total`` into integers proportional to ``shares``, at least 1 each where there are enough."""
+    shares = np.maximum(shares, 1e-300)
+    ideal = shares / shares.sum() * total
+    widths = np.maximum(np.floor(ideal), 1 if total >= len(shares) else 0).astype(int)
+    while widths.sum() > total:
+        widths[np.argmax(widths)] -= 1
+    for i in np.argsort(ideal - widths)[::-1][: total - widths.sum()]:
+        widths[i] += 1
+    return [int(width) for width in widths]
+
+
+def smooth_pieces(width: int) -> list[int]:
+    """Cut a width into lengths without a prime beyond 5, the largest first: a sketch of each is fast.
+
+    >>> smooth_pieces(377)
+    [375, 2]
+    """
+    pieces = []
+    while width:
+        piece = next(n for n in range(width, 0, -1) if _is_smooth(n))
+        pieces.append(piece)
+        width -= piece
+    return pieces
+
+
+def _is_smooth(n: int) -> bool:
+    for prime in (2, 3, 5):
+        while n % prime == 0:
+            n //= prime
+    return n == 1
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One sketch of one degree: its hashes and its share of the degree's features."""
+
+    degree: int
+    share: float
+    index: Array
+    sign: Array
+    width: int
+
+
+class Strata:
+    """A drawn stratified map: exact features of low degrees, sketches of higher ones."""
+
+    def __init__(self, expansion: Expansion, allocation: Allocation, rng: np.random.RandomState):
+        self.expansion = expansion
+        self.allocation = allocation
+        self.pieces = [
+            _Piece(degree, length / width, *draw_hashes(rng, length, (degree, expansion.width)), length)
+            for degree, width in allocation.sketched.items()
+            for length in smooth_pieces(width)
+        ]
+
+    @classmethod
+    def on_rows(cls, expansion: Expansion, X: Any, n_components: int, rng: np.random.RandomState) -> "Strata":
+        """Share the features by what a sample of the rows of X predicts, and draw."""
+        sample = X[sample_rows(rng, X.shape[0], _ALLOCATION_ROWS)].astype(np.float64)
+        return cls(expansion, allocate(expansion, sample, n_components), rng)
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features."""
+        exact = sum(exact_width(k, self.expansion.width) for k in self.allocation.exact)
+        return exact + sum(self.allocation.sketched.values())
+
+    def writer(self, X: Any) -> Writer:
+        """Return the function that writes the features of ranges of rows of X."""
+        if sparse.issparse(X) and 1 not in self.allocation.exact:
+            return self._sparse_writer(X)
+
+        def write(rows: slice, out: Array) -> None:
+            V, G = self.expansion.rows(X[rows])
+            start = 0
+            for degree in self.allocation.exact:
+                stop = start + exact_width(degree, V.shape[1])
+                _write_monomials(V, degree, out[:, start:stop])
+                out[:, start:stop] *= G[:, degree, None]
+                start = stop
+            every = slice(0, len(V))
+            for piece in self.pieces:
+                target = out[:, start : start + piece.width]
+                core.tensor_sketch(V, every, piece.index, piece.sign, 1.0, 0.0, target)
+                target *= G[:, piece.degree, None] * V.dtype.type(sqrt(piece.share))
+                start += piece.width
+
+        return write
+
+    def _sparse_writer(self, X: Any) -> Writer:
+        """Sketch v = [scale x, constant] - a u as the sketches of x and of the anchor: v itself would be dense."""
+        n, u = X.shape[1], self.expansion.u
+        constants = np.append(np.zeros(n), [self.expansion.constant] * (len(u) - n))
+        anchors = [[_sketch_vector(v, piece) for v in (constants, u)] for piece in self.pieces]
+
+        def write(rows: slice, out: Array) -> None:
+            a, G = (part.astype(out.dtype) for part in self.expansion.sparse_rows(X[rows]))
+            start = 0
+            if 0 in self.allocation.exact:
+                out[:, 0] = G[:, 0]
+                start = 1
+            for piece, (constant, anchor) in zip(self.pieces, anchors, strict=True):
+                sketches = np.empty((piece.degree, len(out), piece.width), dtype=out.dtype)
+                for j in range(piece.degree):
+                    core.count_sketch(X, rows, piece.index[j, :n], piece.sign[j, :n], sketches[j])
+                sketches *= out.dtype.type(self.expansion.scale)
+                sketches += (constant[:, None] - a[:, None] * anchor[:, None]).astype(out.dtype)
+                target = out[:, start : start + piece.width]
+                core.convolve(sketches, target)
+                target *= G[:, piece.degree, None] * out.dtype.type(sqrt(piece.share))
+                start += piece.width
+
+        return write
+
+    def lost(self, X: Array, Y: Array) -> Array:
+        """Return the part of the kernel that the degrees left out would have carried."""
+        (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
+        t = V @ W.T
+        total = np.zeros((len(X), len(Y)))
+        for k in self.allocation.dropped:
+            total += np.outer(G[:, k], H[:, k]) * t**k
+        return total
+
+    def variance(self, X: Array, Y: Array) -> Array:
+        """Return the variance of the estimate, about its own mean (the kernel less the degrees left out)."""
+        (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
+        pairs = PairMoments.of(V, W)
+        total = np.zeros((len(X), len(Y)))
+        for piece in self.pieces:
+            weight = np.outer(G[:, piece.degree] ** 2, H[:, piece.degree] ** 2) * piece.share**2
+            total += weight * tensor_sketch_variance([pairs] * piece.degree, piece.width)
+        return total
+
+
+def sample_rows(rng: np.random.RandomState, n_rows: int, size: int) -> Array:
+    """Draw row numbers without replacement, in order; all of them where there are no more than ``size``."""
+    return np.sort(rng.choice(n_rows, min(size, n_rows), replace=False))
+
+
+def publish_allocation(estimator: Any, strata: Strata) -> None:
+    """Set the public attributes that say how the features are shared over degrees."""
+    estimator.exact_degrees_ = np.array(strata.allocation.exact, dtype=int)
+    estimator.allocation_ = dict(strata.allocation.sketched)
+    estimator.dropped_degrees_ = np.array(strata.allocation.dropped, dtype=int)
+
+
+def _sketch_vector(v: Array, piece: _Piece) -> Array:
+    out = np.zeros((piece.degree, piece.width))
+    for j in range(piece.degree):
+        np.add.at(out[j], piece.index[j], piece.sign[j] * v)
+    return out
+
+
+def _write_monomials(V: Array, degree: int, out: Array) -> None:
+    if degree == 0:
+        out[...] = 1
+    elif degree == 1:
+        out[...] = V
+    else:
+        start, n_columns = 0, V.shape[1]
+        for i in range(n_columns):
+            stop = start + n_columns - i
+            np.multiply(V[:, i:], V[:, i, None], out=out[:, start:stop])
+            out[:, start + 1 : stop] *= V.dtype.type(sqrt(2))
+            start = stop
