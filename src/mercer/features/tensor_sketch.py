@@ -173,7 +173,8 @@ class TensorSketch(FeatureMap):
     def _largest_feature(self, norm: float, X: Any) -> float:
         if self.strata_ is not None:
             return np.inf
-        # Spectra are bounded by products of 1-norms, and the inverse transform sums D of them before it divides.
+        # Spectra are bounded by products of 1-norms, times 2 a factor that the core takes back at the end, and the
+        # inverse transform sums D of them before it divides.
         kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         one_norm = sqrt(kernel.gamma * X.shape[1]) * norm + sqrt(kernel.coef0)
-        return float(self._n_features_out * one_norm**kernel.degree)
+        return float(self._n_features_out * (2 * one_norm) ** kernel.degree)

@@ -1,0 +1,226 @@
+// The only file that knows Python: one thin function for each primitive. The typed stub is src/mercer/_core.pyi.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <complex>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "arguments.hpp"
+#include "dispatch.hpp"
+#include "plan.hpp"
+
+namespace mercer {
+namespace {
+
+using namespace nb::literals;
+
+template <class T>
+const Kernels<T>& kernels() {
+    if constexpr (sizeof(T) == sizeof(float)) {
+        return current_level().float32;
+    } else {
+        return current_level().float64;
+    }
+}
+
+template <class T, class I>
+const CsrKernels<T, I>& csr_kernels() {
+    if constexpr (sizeof(I) == sizeof(int32_t)) {
+        return kernels<T>().csr32;
+    } else {
+        return kernels<T>().csr64;
+    }
+}
+
+void require_transformable(int64_t length) {
+    if (!is_smooth(length)) {
+        fail("out.shape[1] must have no prime factor but 2, 3 and 5, got " + std::to_string(length) + ".");
+    }
+    if (length > std::numeric_limits<int32_t>::max()) fail("out.shape[1] must be below 2^31, the range of index.");
+}
+
+// The columns of X that the table hashes: all of its own but that of the constant.
+int64_t hashed_columns(const HashTable& hashes, const Augmentation& augmentation) {
+    const int64_t n_columns = hashes.n_columns - (augmentation.constant != 0 ? 1 : 0);
+    if (n_columns < 0) fail("index must have a column for the constant, which is not 0.");
+    return n_columns;
+}
+
+template <class T>
+void count_sketch(const Array<const T, 2>& X, const Array<const int32_t, 1>& index, const Array<const int8_t, 1>& sign,
+                  const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const HashTable hashes = hash_table(index, sign);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("len(index)", hashes.n_columns, "X.shape[1]", rows.n_columns);
+    const nb::gil_scoped_release released;
+    require_buckets(hashes, target.n_columns);
+    kernels<T>().count_sketch(rows, hashes, target);
+}
+
+template <class T, class I>
+void count_sketch_csr(const Array<const T, 1>& data, const Array<const I, 1>& indices, const Array<const I, 1>& indptr,
+                      const Array<const int32_t, 1>& index, const Array<const int8_t, 1>& sign,
+                      const Array<T, 2>& out) {
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const HashTable hashes = hash_table(index, sign);
+    const CsrRows<T, I> rows = csr_rows<T, I>(data, indices, indptr, hashes.n_columns);
+    require_equal("out.shape[0]", target.n_rows, "len(indptr) - 1", rows.n_rows);
+    const nb::gil_scoped_release released;
+    require_ok(csr_kernels<T, I>().count_sketch(rows, hashes, target), rows.n_columns, target.n_columns);
+}
+
+template <class T>
+void tensor_sketch(const Array<const T, 2>& X, const Array<const int32_t, 2>& index, const Array<const int8_t, 2>& sign,
+                   double scale, double constant, const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const HashTable hashes = hash_table(index, sign);
+    const Augmentation augmentation = {scale, constant};
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("X.shape[1]", rows.n_columns, "index.shape[1] - (constant != 0)",
+                  hashed_columns(hashes, augmentation));
+    require_transformable(target.n_columns);
+    const nb::gil_scoped_release released;
+    require_buckets(hashes, target.n_columns);
+    kernels<T>().tensor_sketch(rows, hashes, augmentation, real_plan<T>(target.n_columns), target);
+}
+
+template <class T, class I>
+void tensor_sketch_csr(const Array<const T, 1>& data, const Array<const I, 1>& indices, const Array<const I, 1>& indptr,
+                       const Array<const int32_t, 2>& index, const Array<const int8_t, 2>& sign, double scale,
+                       double constant, const Array<T, 2>& out) {
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const HashTable hashes = hash_table(index, sign);
+    const Augmentation augmentation = {scale, constant};
+    const CsrRows<T, I> rows = csr_rows<T, I>(data, indices, indptr, hashed_columns(hashes, augmentation));
+    require_equal("out.shape[0]", target.n_rows, "len(indptr) - 1", rows.n_rows);
+    require_transformable(target.n_columns);
+    const nb::gil_scoped_release released;
+    const RealPlan<T>& plan = real_plan<T>(target.n_columns);
+    const Status status = csr_kernels<T, I>().tensor_sketch(rows, hashes, augmentation, plan, target);
+    require_ok(status, rows.n_columns, target.n_columns);
+}
+
+template <class T>
+void convolve(const Array<const T, 3>& sketches, const Array<T, 2>& out) {
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    std::vector<Matrix<const T>> factors;
+    for (std::size_t i = 0; i < sketches.shape(0); ++i) {
+        factors.push_back(matrix<const T, 3>("sketches", sketches, static_cast<int64_t>(i)));
+    }
+    if (factors.empty()) fail("sketches must hold at least one sketch, got 0.");
+    require_equal("out.shape[0]", target.n_rows, "sketches.shape[1]", factors[0].n_rows);
+    require_equal("out.shape[1]", target.n_columns, "sketches.shape[2]", factors[0].n_columns);
+    require_transformable(target.n_columns);
+    const nb::gil_scoped_release released;
+    kernels<T>().convolve(factors.data(), static_cast<int64_t>(factors.size()), real_plan<T>(target.n_columns), target);
+}
+
+template <class T>
+Projections<T> projections(const Array<const T, 2>& W, const Array<const int64_t, 1>& widths, int64_t n_features) {
+    const Projections<T> result = {matrix<const T, 2>("W", W), vector<const int64_t>("widths", widths),
+                                   static_cast<int64_t>(widths.shape(0))};
+    int64_t previous = n_features, total = 0;
+    for (int64_t f = 0; f < result.n_factors; ++f) {
+        const int64_t width = result.widths[f];
+        if (width < 0 || width > previous) {
+            fail("widths must not increase and must lie in [0, out.shape[1]] = [0, " + std::to_string(n_features) +
+                 "], but widths[" + std::to_string(f) + "] = " + std::to_string(width) + ".");
+        }
+        previous = width;
+        total += width;
+    }
+    require_equal("W.shape[1]", result.weights.n_columns, "sum(widths)", total);
+    return result;
+}
+
+template <class T>
+void project_product(const Array<const T, 2>& X, const Array<const T, 2>& W, const Array<const int64_t, 1>& widths,
+                     const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const Projections<T> factors = projections<T>(W, widths, target.n_columns);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("W.shape[0]", factors.weights.n_rows, "X.shape[1]", rows.n_columns);
+    const nb::gil_scoped_release released;
+    kernels<T>().project_product(rows, factors, target);
+}
+
+template <class T, class I>
+void project_product_csr(const Array<const T, 1>& data, const Array<const I, 1>& indices,
+                         const Array<const I, 1>& indptr, const Array<const T, 2>& W,
+                         const Array<const int64_t, 1>& widths, const Array<T, 2>& out) {
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const Projections<T> factors = projections<T>(W, widths, target.n_columns);
+    const CsrRows<T, I> rows = csr_rows<T, I>(data, indices, indptr, factors.weights.n_rows);
+    require_equal("out.shape[0]", target.n_rows, "len(indptr) - 1", rows.n_rows);
+    const nb::gil_scoped_release released;
+    require_ok(csr_kernels<T, I>().project_product(rows, factors, target), rows.n_columns, target.n_columns);
+}
+
+template <class T>
+void fft(const Array<const T, 2>& X, const Array<std::complex<T>, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<std::complex<T>> target = matrix<std::complex<T>, 2>("out", out);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("out.shape[1]", target.n_columns, "X.shape[1]", rows.n_columns);
+    require_transformable(target.n_columns);
+    const nb::gil_scoped_release released;
+    const Matrix<T> parts = {reinterpret_cast<T*>(target.data), target.n_rows, 2 * target.n_columns, 2 * target.stride};
+    kernels<T>().fft(rows, real_plan<T>(target.n_columns).full, parts);
+}
+
+void use_simd(const std::string& name) {
+    if (use_level(name)) return;
+    std::string known;
+    for (const std::string& level : level_names()) known += (known.empty() ? "'" : ", '") + level + "'";
+    fail("name must be one of " + known + ", got '" + name + "'.");
+}
+
+// nanobind would silently copy an array of another dtype or device: noconvert makes it a TypeError.
+template <class T, class I>
+void bind_csr(nb::module_& m) {
+    m.def("count_sketch_csr", &count_sketch_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(),
+          "indptr"_a.noconvert(), "index"_a.noconvert(), "sign"_a.noconvert(), "out"_a.noconvert());
+    m.def("tensor_sketch_csr", &tensor_sketch_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(),
+          "indptr"_a.noconvert(), "index"_a.noconvert(), "sign"_a.noconvert(), "scale"_a, "constant"_a,
+          "out"_a.noconvert());
+    m.def("project_product_csr", &project_product_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(),
+          "indptr"_a.noconvert(), "W"_a.noconvert(), "widths"_a.noconvert(), "out"_a.noconvert());
+}
+
+template <class T>
+void bind(nb::module_& m) {
+    m.def("count_sketch", &count_sketch<T>, "X"_a.noconvert(), "index"_a.noconvert(), "sign"_a.noconvert(),
+          "out"_a.noconvert());
+    m.def("tensor_sketch", &tensor_sketch<T>, "X"_a.noconvert(), "index"_a.noconvert(), "sign"_a.noconvert(), "scale"_a,
+          "constant"_a, "out"_a.noconvert());
+    m.def("convolve", &convolve<T>, "sketches"_a.noconvert(), "out"_a.noconvert());
+    m.def("project_product", &project_product<T>, "X"_a.noconvert(), "W"_a.noconvert(), "widths"_a.noconvert(),
+          "out"_a.noconvert());
+    m.def("fft", &fft<T>, "X"_a.noconvert(), "out"_a.noconvert());
+    bind_csr<T, int32_t>(m);
+    bind_csr<T, int64_t>(m);
+}
+
+}  // namespace
+}  // namespace mercer
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled primitives, equal to their namesakes in mercer.reference up to rounding.";
+    mercer::bind<float>(m);
+    mercer::bind<double>(m);
+    m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
+    m.def("simd_level", [] { return std::string(mercer::current_level().name); });
+    m.def("simd_levels", &mercer::level_names);
+    m.def("use_simd", &mercer::use_simd, nanobind::arg("name"));
+    const char* wanted = std::getenv("MERCER_SIMD");
+    if (wanted && *wanted) mercer::use_simd(wanted);
+}

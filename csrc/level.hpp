@@ -1,0 +1,37 @@
+// All arithmetic for one instruction set. A level_*.cpp defines MERCER_LEVEL (its namespace), MERCER_LEVEL_NAME and
+// MERCER_LANE_BYTES, and includes this file once.
+
+#include <cstdint>
+#include <cstring>
+
+#include "scratch.hpp"
+#include "table.hpp"
+
+namespace mercer {
+namespace MERCER_LEVEL {
+namespace {  // nothing but the table may have linkage: see types.hpp
+
+#include "lanes.hpp"
+#include "transpose.hpp"
+#include "fft.hpp"
+#include "sketch.hpp"
+#include "tensor_sketch.hpp"
+#include "projection.hpp"
+#include "projection_csr.hpp"
+
+template <class T, class I>
+constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>};
+
+template <class T>
+constexpr Kernels<T> kKernels = {
+    count_sketch<T>, tensor_sketch<T>, convolve<T>, project_product<T>, fft<T>, kCsrKernels<T, int32_t>,
+    kCsrKernels<T, int64_t>,
+};
+
+}  // namespace
+
+extern const Level level;
+const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>};
+
+}  // namespace MERCER_LEVEL
+}  // namespace mercer

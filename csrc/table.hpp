@@ -1,0 +1,37 @@
+// The table of kernels that each instruction set fills: the only way into its translation unit.
+#pragma once
+
+#include "types.hpp"
+
+namespace mercer {
+
+template <class T, class I>
+struct CsrKernels {
+    Status (*count_sketch)(const CsrRows<T, I>& X, const HashTable& hashes, const Matrix<T>& out);
+    Status (*tensor_sketch)(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation,
+                            const RealPlan<T>& plan, const Matrix<T>& out);
+    Status (*project_product)(const CsrRows<T, I>& X, const Projections<T>& projections, const Matrix<T>& out);
+};
+
+template <class T>
+struct Kernels {
+    void (*count_sketch)(const Matrix<const T>& X, const HashTable& hashes, const Matrix<T>& out);
+    void (*tensor_sketch)(const Matrix<const T>& X, const HashTable& hashes, const Augmentation& augmentation,
+                          const RealPlan<T>& plan, const Matrix<T>& out);
+    // `sketches` points to n_sketches matrices of the shape of `out`.
+    void (*convolve)(const Matrix<const T>* sketches, int64_t n_sketches, const RealPlan<T>& plan,
+                     const Matrix<T>& out);
+    void (*project_product)(const Matrix<const T>& X, const Projections<T>& projections, const Matrix<T>& out);
+    // `out` holds interleaved real and imaginary parts: twice as many columns as X.
+    void (*fft)(const Matrix<const T>& X, const FftPlan<T>& plan, const Matrix<T>& out);
+    CsrKernels<T, int32_t> csr32;
+    CsrKernels<T, int64_t> csr64;
+};
+
+struct Level {
+    const char* name;
+    Kernels<float> float32;
+    Kernels<double> float64;
+};
+
+}  // namespace mercer

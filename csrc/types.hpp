@@ -1,0 +1,84 @@
+// Plain data that the border hands to the arithmetic. Structs only: an inline function here would be compiled once per
+// instruction set, and the linker would keep any one of the bodies for all of them.
+#pragma once
+
+#include <cstdint>
+
+namespace mercer {
+
+// A matrix with unit column stride; rows start `stride` elements apart.
+template <class T>
+struct Matrix {
+    T* data;
+    int64_t n_rows, n_columns, stride;
+};
+
+// CSR rows: `indptr` has n_rows + 1 pointers into all of `data` and `indices`. Pointers are checked at the border,
+// columns where they are used, so that a call costs its own non-zeros only.
+template <class T, class I>
+struct CsrRows {
+    const T* data;
+    const I* indices;
+    const I* indptr;
+    int64_t n_rows, n_columns;
+};
+
+// Signed hashes of `n_columns` columns for each of `n_factors` count sketches, row-major.
+struct HashTable {
+    const int32_t* index;
+    const int8_t* sign;
+    int64_t n_factors, n_columns;
+};
+
+// The tensor power is taken of the row [scale * x, constant]; the constant is hashed by the table's last column, which
+// exists only when it is not zero.
+struct Augmentation {
+    double scale, constant;
+};
+
+// Factors side by side: factor j is the next widths[j] columns of `weights`, and multiplies the first widths[j]
+// features.
+template <class T>
+struct Projections {
+    Matrix<const T> weights;
+    const int64_t* widths;
+    int64_t n_factors;
+};
+
+enum class Status { ok, column_out_of_range, bucket_out_of_range };
+
+// One pass of a mixed-radix FFT: butterflies of `radix` points, `span` apart. Row j of `twiddle` holds the radix - 1
+// complex factors w^j, w^2j, ... with w = exp(-2 pi i / (radix * span)).
+template <class T>
+struct FftPass {
+    int64_t radix, span;
+    const T* twiddle;
+};
+
+// `position[k]` is where the forward transform, which does not reorder, leaves frequency k.
+template <class T>
+struct FftPlan {
+    int64_t length, n_passes;
+    const FftPass<T>* passes;
+    const int32_t* position;
+};
+
+// Where to find the frequencies k and D/2 - k of real sequences of even length D, with w^k = cosine + i sine, w =
+// exp(-2 pi i / D). Two sequences packed in one transform of length D need the mirror images; one sequence in a
+// transform of length D/2 needs the positions of k and D/2 - k there (slot D/2 is an extra one, for the frequency D/2).
+template <class T>
+struct SpectrumPair {
+    int32_t full, full_mirror, other, other_mirror;
+    int32_t half, half_other;
+    T cosine, sine;
+};
+
+// Transforms of real sequences. An odd length has no half-length transform: `half` is empty and `pairs` is null.
+template <class T>
+struct RealPlan {
+    FftPlan<T> full, half;
+    const SpectrumPair<T>* pairs;
+    int64_t n_pairs;
+};
+
+}  // namespace mercer

@@ -1,0 +1,113 @@
+"""Every compiled function against its NumPy twin, over shapes, types, strides, degrees and CSR patterns."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import assert_agrees, convolution_terms, draw_csr, draw_hashes, draw_rows, empty, strided, to_dense
+
+from mercer import _core, reference
+
+SMOOTH = [n for n in range(1, 200) if _core.is_smooth(n)]
+dtypes = st.sampled_from([np.float32, np.float64])
+index_dtypes = st.sampled_from([np.int32, np.int64])
+seeds = st.integers(0, 2**32 - 1)
+# The level fixture changes only how a call is computed, so that it may serve all examples of a test.
+properties = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def shaped(array, stride):
+    """Return the array with rows further apart, or frozen, or as it is."""
+    if stride == "gap":
+        return strided(array)
+    array = array.copy()
+    array.flags.writeable = stride != "read-only"
+    return array
+
+
+strides = st.sampled_from(["plain", "gap", "read-only"])
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, strides, st.integers(1, 40), st.integers(1, 50), st.integers(1, 300))
+def test_count_sketch(seed, dtype, stride, n, d, n_buckets):
+    rng = np.random.default_rng(seed)
+    X = draw_rows(rng, n, d, dtype)
+    index, sign = draw_hashes(rng, d, n_buckets)
+    out, expected = strided(empty((n, n_buckets), dtype)), empty((n, n_buckets), dtype)
+    _core.count_sketch(shaped(X, stride), index, sign, out)
+    reference.count_sketch(X, index, sign, expected)
+    assert_agrees(out, expected, d)
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, strides, st.integers(1, 40), st.integers(1, 50), st.sampled_from(SMOOTH), st.integers(1, 6))
+def test_tensor_sketch(seed, dtype, stride, n, d, n_buckets, degree):
+    rng = np.random.default_rng(seed)
+    constant = float(rng.choice([0.0, 0.7]))
+    X = draw_rows(rng, n, d, dtype)
+    index, sign = draw_hashes(rng, (degree, d + (constant > 0)), n_buckets)
+    out, expected = strided(empty((n, n_buckets), dtype)), empty((n, n_buckets), np.float64)
+    _core.tensor_sketch(shaped(X, stride), index, sign, 0.5, constant, out)
+    reference.tensor_sketch(X.astype(np.float64), index, sign, 0.5, constant, expected)
+    size = bound_of_spectrum(X, 0.5, constant, degree)
+    tolerance = 8 * np.finfo(dtype).eps * np.sqrt(convolution_terms(d, n_buckets, degree) + 1)
+    assert np.isfinite(out).all()
+    assert (np.abs(out - expected) <= tolerance * size).all()
+
+
+def bound_of_spectrum(X, scale, constant, degree):
+    """The largest that any number on the way may be: rounding errors are relative to it, not to a small result."""
+    return (scale * np.abs(X.astype(np.float64)).sum(axis=1, keepdims=True) + constant) ** degree
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, index_dtypes, st.integers(1, 40), st.integers(1, 50), st.sampled_from(SMOOTH), st.integers(1, 6))
+def test_csr_equals_dense(seed, dtype, index_dtype, n, d, n_buckets, degree):
+    """A range of CSR rows with empty rows, unsorted and repeated columns, as the dense rows they stand for."""
+    rng = np.random.default_rng(seed)
+    rows = draw_csr(rng, n, d, dtype, index_dtype)
+    first = int(rng.integers(0, n))
+    part = rows._replace(indptr=rows.indptr[first:])
+    X = to_dense(rows, d)[first:].astype(dtype)
+    index, sign = draw_hashes(rng, (degree, d), n_buckets)
+    out, expected = empty((n - first, n_buckets), dtype), empty((n - first, n_buckets), dtype)
+    _core.tensor_sketch_csr(*part, index, sign, 1.0, 0.0, out)
+    _core.tensor_sketch(X, index, sign, 1.0, 0.0, expected)
+    one_norm = (
+        np.add.reduceat(np.abs(np.append(rows.data, 0)), rows.indptr[:-1])[:, None]
+        * (np.diff(rows.indptr) > 0)[:, None]
+    )
+    size = one_norm[first:].astype(np.float64) ** degree
+    tolerance = 8 * np.finfo(dtype).eps * np.sqrt(convolution_terms(d, n_buckets, degree) + 1)
+    assert (np.abs(out - expected) <= tolerance * size).all()
+    _core.count_sketch_csr(*part, index[0], sign[0], out)
+    _core.count_sketch(X, index[0], sign[0], expected)
+    assert (np.abs(out - expected) <= tolerance * one_norm[first:]).all()
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, st.integers(1, 40), st.integers(1, 30), st.lists(st.integers(1, 90), max_size=4))
+def test_products_of_projections(seed, dtype, n, d, widths):
+    rng = np.random.default_rng(seed)
+    widths = np.array(sorted(widths, reverse=True), dtype=np.int64)
+    width = int(widths.max(initial=0)) + int(rng.integers(0, 5)) or 1
+    rows = draw_csr(rng, n, d, dtype)
+    X = to_dense(rows, d).astype(dtype)
+    W = draw_rows(rng, d, int(widths.sum()), dtype)
+    dense, csr, expected = (empty((n, width), t) for t in (dtype, dtype, np.float64))
+    _core.project_product(X, W, widths, dense)
+    _core.project_product_csr(*rows, W, widths, csr)
+    reference.project_product(X.astype(np.float64), W.astype(np.float64), widths, expected)
+    bound = empty((n, width), np.float64)
+    entries = np.add.reduceat(np.abs(np.append(rows.data, 0)), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
+    reference.project_product(
+        entries[:, None].astype(float), np.abs(W).max(axis=0, keepdims=True, initial=0).astype(float), widths, bound
+    )
+    tolerance = 8 * np.finfo(dtype).eps * np.sqrt(len(widths) * d + 1)
+    assert (np.abs(dense - expected) <= tolerance * bound).all()
+    assert (np.abs(csr - expected) <= tolerance * bound).all()
