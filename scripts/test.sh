@@ -32,7 +32,7 @@ say "import contract"
 "$venv/bin/lint-imports"
 
 say "instruction sets stay apart"
-"$venv/bin/python" scripts/check_symbols.py
+PATH="$PWD/$venv/bin:$PATH" python scripts/check_symbols.py
 
 say "NumPy fallback: smoke"
 "$python" -m venv build/pure-venv
