@@ -37,7 +37,9 @@ def test_sigmoid_evaluates():
     check_kernel(Sigmoid(gamma=0.5, coef0=-0.2), positive_definite=False)
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, Sigmoid(gamma=0.5, coef0=0.3), Sigmoid()], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [*KERNELS, Sigmoid(gamma=0.5, coef0=0.3), Sigmoid()], ids=lambda kernel: type(kernel).__name__
+)
 def test_the_series_is_the_function(kernel):
     t = np.array([-0.3, 0.0, 0.2, 0.4])
     series = np.polynomial.polynomial.polyval(t, kernel.maclaurin(60))

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
+from mercer.config import get_config
 from mercer.features.params import NestedParams
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
@@ -118,7 +119,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 check_finite_features(name, out[rows], rows.start)
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
-            for_each_block(work, row_blocks(shape[0]))
+            for_each_block(work, row_blocks(shape[0], self._block_rows(shape[0])))
         return out
 
     def variance(self, X: Any, Y: Any = None) -> Array:
@@ -169,6 +170,10 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _variance(self, X: Array, Y: Array) -> Array | None:
         """Return the exact variance of float64 rows, or None where no closed form is known."""
         return None
+
+    def _block_rows(self, n_rows: int) -> int:
+        """Return the rows a block: the configuration's, unless a subclass knows what suits its arithmetic better."""
+        return get_config().block_rows
 
     def _most_features(self, n_features: int) -> float:
         """Return how many features the map can make use of on rows of ``n_features`` columns."""

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from mercer import core
 from mercer._typing import Array
+from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, maclaurin_variance
 from mercer.features.degree_law import check_radius, degree_law, largest_square, series, tail, variance_ratio
@@ -155,29 +156,30 @@ class RandomMaclaurin(FeatureMap):
         widths = np.array([(self.degrees_ > j).sum() for j in range(self.degrees_.max(initial=0))], dtype=np.int64)
         n_projected = int(widths[0]) if len(widths) else 0
         exact = self._n_features_out - len(self.degrees_)
-        write_products = self._products_of_draws(X, widths) if self.inner_ else self._products(X, widths)
+        products = self._products_of_draws if self.inner_ else self._products
+        write_products = products(X, widths, scales[:n_projected])
 
         def write(rows: slice, out: Array) -> None:
             if exact:
                 self._write_exact(X, rows, out[:, :exact])
             random = out[:, exact:]
             write_products(rows, random[:, :n_projected])
-            random[:, :n_projected] *= scales[:n_projected]
             random[:, n_projected:] = scales[n_projected:]  # degree 0: a constant
 
         return write
 
-    def _products(self, X: Any, widths: Array) -> Writer:
+    def _products(self, X: Any, widths: Array, scales: Array) -> Writer:
         W = self.signs_.astype(X.dtype)
+        W[:, : len(scales)] *= scales
         return lambda rows, out: core.project_product(X, rows, W, widths, out)
 
-    def _products_of_draws(self, X: Any, widths: Array) -> Writer:
+    def _products_of_draws(self, X: Any, widths: Array, scales: Array) -> Writer:
         write_draws = cast(ScalarDraws, self.inner_).writer(X)
 
         def write(rows: slice, out: Array) -> None:
             draws = np.empty((out.shape[0], max(int(widths.sum()), 1)), dtype=out.dtype)
             write_draws(rows, draws)
-            out[...] = draws[:, : out.shape[1]]
+            np.multiply(draws[:, : out.shape[1]], scales, out=out)
             start = out.shape[1]
             for width in widths[1:]:
                 out[:, :width] *= draws[:, start : start + width]
@@ -197,6 +199,13 @@ class RandomMaclaurin(FeatureMap):
         if a1 > 0:
             block = X[rows].toarray() if sparse.issparse(X) else X[rows]
             np.multiply(block, X.dtype.type(np.sqrt(a1)), out=out[:, int(a0 > 0) :])
+
+    def _block_rows(self, n_rows: int) -> int:
+        config = get_config()
+        if config.block_rows != DEFAULT_BLOCK_ROWS:
+            return config.block_rows  # the user's wish
+        # BLAS wants tall blocks, and every thread one.
+        return max(config.block_rows, min(2500, -(-n_rows // config.threads)))
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         if not len(self.degrees_):
