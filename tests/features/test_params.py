@@ -44,9 +44,9 @@ def test_get_params_lists_what_set_params_takes():
 
 def test_clone_keeps_the_identical_kernel():
     kernel = Linear() + Gaussian(gamma=2.0)
-    copy = clone(TensorSketch(kernel, n_components=7, random_state=3))
+    copy = clone(RandomMaclaurin(kernel, n_components=7, h01=True, p=3.0, random_state=3))
     assert copy.kernel is kernel
-    assert copy.get_params(deep=False) == {"kernel": kernel, "n_components": 7, "random_state": 3}
+    assert (copy.n_components, copy.h01, copy.p, copy.random_state) == (7, True, 3.0, 3)
 
 
 def test_grid_search_over_kernel_parameters_in_a_pipeline():
