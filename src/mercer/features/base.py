@@ -147,6 +147,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         name = type(self).__name__
         kernel = as_kernel(name, self.kernel, self._natural_kernel)
         self._check_kernel(kernel)
+        kernel = kernel.resolve(X)
         n_components = check_integer(name, "n_components", self.n_components)
         if n_components > _LARGEST_WIDTH:
             raise ValueError(
