@@ -7,8 +7,8 @@ kernel. ``feature_map`` walks a kernel expression and returns the map for it.
 from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
 from mercer.features.automatic import ShiftInvariantFeatures
 from mercer.features.base import FeatureMap
-from mercer.features.bounds import Components, components_for, register_bounds
 from mercer.features.binning import RandomBinning
+from mercer.features.bounds import Components, components_for, register_bounds
 from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.dispatch import feature_map, methods_for, register
 from mercer.features.fastfood import Fastfood
@@ -17,15 +17,15 @@ from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
-from mercer.features.split_sketch import SplitSketch
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.features.quasi_random import QuasiRandomFeatures
+from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
 from mercer.features.transforms import ScaleColumns, SelectColumns
 
 __all__ = [
-    "Components",
     "AdditiveFeatures",
+    "Components",
     "Concatenate",
     "ExponentialChi2Features",
     "Fastfood",
@@ -34,9 +34,6 @@ __all__ = [
     "KitchenSinks",
     "LinearFeatures",
     "Normalize",
-    "RandomMaclaurin",
-    "Rescale",
-    "SplitSketch",
     "OrthogonalFeatures",
     "QuasiRandomFeatures",
     "RandomBinning",
@@ -45,6 +42,7 @@ __all__ = [
     "ScaleColumns",
     "SelectColumns",
     "ShiftInvariantFeatures",
+    "SplitSketch",
     "TensorProduct",
     "TensorSketch",
     "components_for",

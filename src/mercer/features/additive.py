@@ -9,8 +9,8 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.hashes import draw_hashes
 from mercer.features.orthogonal import OrthogonalFeatures
-from mercer.features.tensor_sketch import draw_hashes
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
 from mercer.validation import check_integer, check_non_negative
 

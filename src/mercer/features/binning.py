@@ -118,7 +118,9 @@ class RandomBinning(FeatureMap):
             )
         self.columns_, self.pitches_ = grids(kernel, rng, n_grids, X.shape[1])
         self.shifts_ = rng.random_sample(self.pitches_.shape)
-        self.multipliers_: Array = rng.randint(2**32, size=self.pitches_.shape, dtype=np.uint32) | np.uint32(1)
+        self.multipliers_: Array = np.asarray(
+            rng.randint(2**32, size=self.pitches_.shape, dtype=np.uint32)
+        ) | np.uint32(1)
         self.cells_: list[Array] = []
         if width is not None:
             return width
@@ -159,7 +161,7 @@ class RandomBinning(FeatureMap):
         return out
 
     def _hash_writer(self, X: Any) -> Writer:
-        inverse: Array = np.reciprocal(self.pitches_).astype(X.dtype)
+        inverse: Array = np.asarray(1 / self.pitches_, dtype=X.dtype)
         shifts = self.shifts_.astype(X.dtype)
         steepest = inverse.max(axis=0)
         every = np.array_equal(self.columns_, np.arange(X.shape[1]))

@@ -77,8 +77,6 @@ for _kind in (RadialKernel, Gaussian):
 register(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register(AdditiveKernel, "additive", lambda kernel, n: AdditiveFeatures(kernel, n_components=n))
 register(ExponentialChi2, "fourier", lambda kernel, n: ExponentialChi2Features(kernel, n_components=n))
-register(ArcCosine, "kitchen_sinks", lambda kernel, n: _arc_cosine(kernel, n))
-register(ExpectedProduct, "kitchen_sinks", lambda kernel, n: _expected_product(kernel, n))
 
 
 def _arc_cosine(kernel: Any, n_components: int) -> FeatureMap:
@@ -88,6 +86,10 @@ def _arc_cosine(kernel: Any, n_components: int) -> FeatureMap:
 
 def _expected_product(kernel: Any, n_components: int) -> FeatureMap:
     return KitchenSinks(kernel.phi, kernel.law, n_components=n_components)
+
+
+register(ArcCosine, "kitchen_sinks", _arc_cosine)
+register(ExpectedProduct, "kitchen_sinks", _expected_product)
 
 
 def methods_for(kernel: Kernel) -> list[str]:
@@ -137,17 +139,22 @@ def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
     if isinstance(kernel, Sum):
         members = [_map_of(term, n_components, method) for term in kernel.terms]
         return Concatenate(members, n_components=n_components)
-    if isinstance(kernel, Scaled):
-        return Rescale(_map_of(kernel.kernel, n_components, method), scale=kernel.scale)
-    if isinstance(kernel, Normalized):
-        return Normalize(_map_of(kernel.kernel, n_components, method))
     if isinstance(kernel, Product):
         return _product(kernel, n_components, method)
-    if isinstance(kernel, Scale):
-        return ScaleColumns(_map_of(kernel.kernel, n_components, method), weights=kernel.weights)
-    if isinstance(kernel, Columns):
-        return SelectColumns(_map_of(kernel.kernel, n_components, method), columns=kernel.columns)
+    if isinstance(kernel, Scaled | Normalized | Scale | Columns):
+        return _wrapped(kernel, _map_of(kernel.kernel, n_components, method))
     return _leaf(kernel, n_components, method)
+
+
+def _wrapped(kernel: Scaled | Normalized | Scale | Columns, inner: FeatureMap) -> FeatureMap:
+    """Return the map of a kernel of one inner kernel, given that one's map."""
+    if isinstance(kernel, Scaled):
+        return Rescale(inner, scale=kernel.scale)
+    if isinstance(kernel, Normalized):
+        return Normalize(inner)
+    if isinstance(kernel, Scale):
+        return ScaleColumns(inner, weights=kernel.weights)
+    return SelectColumns(inner, columns=kernel.columns)
 
 
 def _product(kernel: Product, n_components: int, method: str) -> FeatureMap:

@@ -189,7 +189,7 @@ class KitchenSinks(FeatureMap):
             second = 2 * ArcCosine(2)(X, Y)
         else:
             return None
-        return np.maximum(second - k**2, 0) / self._n_features_out
+        return np.asarray(np.maximum(second - k**2, 0) / self._n_features_out)
 
 
 def _drawn(law: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int) -> tuple[Array, Array]:

@@ -150,7 +150,7 @@ class Hellinger(AdditiveKernel):
 
     def density(self, frequency: Array) -> Array:
         """Return a unit mass at 0."""
-        return (np.asarray(frequency) == 0).astype(np.float64)
+        return np.asarray(np.asarray(frequency) == 0, dtype=np.float64)
 
     def signature(self, log_ratio: Array) -> Array:
         """Return 1."""
