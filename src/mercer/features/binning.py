@@ -117,10 +117,9 @@ class RandomBinning(FeatureMap):
                 "column only add noise. Raise n_components, or leave n_grids out."
             )
         self.columns_, self.pitches_ = grids(kernel, rng, n_grids, X.shape[1])
-        self.shifts_ = rng.random_sample(self.pitches_.shape)
-        self.multipliers_: Array = np.asarray(
-            rng.randint(2**32, size=self.pitches_.shape, dtype=np.uint32)
-        ) | np.uint32(1)
+        shape = self.pitches_.shape
+        self.shifts_: Array = np.asarray(rng.random_sample(shape))
+        self.multipliers_: Array = np.asarray(rng.randint(2**32, size=shape, dtype=np.uint32)) | np.uint32(1)
         self.cells_: list[Array] = []
         if width is not None:
             return width

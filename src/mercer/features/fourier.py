@@ -42,7 +42,7 @@ class PhaseFeatures(FeatureMap):
         return n_components
 
     def _writer(self, X: Any) -> Writer:
-        turns = (self.frequencies_ / (2 * np.pi)).astype(X.dtype)
+        turns = (self.frequencies_ / (2 * np.pi)).astype(X.dtype, order="C")
         offsets = (self.offsets_ / (2 * np.pi)).astype(X.dtype)
         scale = (2 / self._n_features_out) ** 0.5
 

@@ -150,7 +150,7 @@ class KitchenSinks(FeatureMap):
         raise AssertionError("KitchenSinks draws in _fit_checked")
 
     def _writer(self, X: Any) -> Writer:
-        weights, offsets = self.weights_.astype(X.dtype), self.offsets_.astype(X.dtype)
+        weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)
         widths = np.array([self._n_features_out], dtype=np.int64)
         scale = X.dtype.type(self._n_features_out**-0.5)
         function = _READY[self.phi].function if isinstance(self.phi, str) else self._users_phi
