@@ -95,34 +95,28 @@ class RandomBinning(FeatureMap):
     def _check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("RandomBinning", kernel)
 
-    def _width(self) -> int | None:
+    def _checked_width(self) -> int:
         if self.n_components is None and self.sparse_output:
-            return None
+            return 0  # the cells of fit, each its own column
         way_out = "None, a column for each cell seen in fit, needs sparse_output=True."
         return check_integer("RandomBinning", "n_components", self.n_components, way_out=way_out)
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
-        given, self.n_components = self.n_components, self._width() or 1
-        try:
-            super()._fit_checked(X, rng)
-        finally:
-            self.n_components = given
-
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        width = self._width()
-        n_grids = check_integer("RandomBinning", "n_grids", self.n_grids or width or 100)
-        if width is not None and n_grids > width:
+        n_grids = n_components or 100
+        if self.n_grids is not None:
+            n_grids = check_integer("RandomBinning", "n_grids", self.n_grids)
+        if 0 < n_components < n_grids:
             raise ValueError(
-                f"RandomBinning: n_grids must be at most n_components, got {n_grids} and {width}: grids that share a "
-                "column only add noise. Raise n_components, or leave n_grids out."
+                f"RandomBinning: n_grids must be at most n_components, got {n_grids} and {n_components}: grids that "
+                "share a column only add noise. Raise n_components, or leave n_grids out."
             )
         self.columns_, self.pitches_ = grids(kernel, rng, n_grids, X.shape[1])
         shape = self.pitches_.shape
         self.shifts_: Array = np.asarray(rng.random_sample(shape))
         self.multipliers_: Array = np.asarray(rng.randint(2**32, size=shape, dtype=np.uint32)) | np.uint32(1)
         self.cells_: list[Array] = []
-        if width is not None:
-            return width
+        if n_components:
+            return n_components
         hashes = self._hashes(X)
         self.cells_ = [np.unique(hashes[:, g]) for g in range(n_grids)]
         return sum(len(cells) for cells in self.cells_)
@@ -160,7 +154,7 @@ class RandomBinning(FeatureMap):
         return out
 
     def _hash_writer(self, X: Any) -> Writer:
-        inverse: Array = np.asarray(1 / self.pitches_, dtype=X.dtype)
+        inverse: Array = np.asarray(1 / self.pitches_, dtype=X.dtype, order="C")
         shifts = self.shifts_.astype(X.dtype)
         steepest = inverse.max(axis=0)
         every = np.array_equal(self.columns_, np.arange(X.shape[1]))

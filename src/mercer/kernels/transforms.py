@@ -111,7 +111,8 @@ class Columns(TransformedKernel):
                 f"Columns: columns must be below the number of columns of X, got {max(self.columns)} and "
                 f"{X.shape[1]} columns. Columns are counted from 0."
             )
-        return X[:, list(self.columns)]
+        columns = list(self.columns)
+        return X[:, columns] if sparse.issparse(X) else np.take(X, columns, axis=1)
 
 
 def _sequence(owner: str, name: str, value: Any) -> list[Any]:
