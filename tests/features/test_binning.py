@@ -13,7 +13,7 @@ from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 X = 2 * sample_rows(5)
 
 
-@parametrize_with_checks([RandomBinning(), RandomBinning(sparse_output=True, n_components=None, n_grids=20)])
+@parametrize_with_checks([RandomBinning(), RandomBinning(sparse_output=True, n_components=None)])
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
 

@@ -63,7 +63,7 @@ def test_below_64_columns_structure_warns_and_auto_rotates():
 def test_structured_features_are_those_of_the_explicit_matrix(n_features):
     rows = sample_rows(5, n_features)
     feature_map = OrthogonalFeatures(Gaussian(gamma=1.0), n_components=301, random_state=0, structured=True)
-    with pytest.warns(UserWarning) if n_features < 64 else nullcontext():
+    with pytest.warns(UserWarning, match="biased") if n_features < 64 else nullcontext():
         fitted = feature_map.fit(rows)
     size = padded_size(n_features)
     H, blocks = hadamard(size) / size**0.5, []
