@@ -200,7 +200,10 @@ void project_block(const StructuredProjection<T>& projection, int64_t b, const T
 template <class T>
 void hadamard_features(const Matrix<const T>& X, const StructuredProjection<T>& projection, const Phases<T>& phases,
                        const Matrix<T>& out) {
-    T* padded = static_cast<T*>(scratch(Slot::packed_rows, projection.size * MERCER_LANE_BYTES));
+    // A single block may overwrite its rows: one buffer of 8192 columns fits the second-level cache, two do not.
+    const bool alone = projection.n_frequencies <= projection.size;
+    const Slot slot = alone ? Slot::spectrum : Slot::packed_rows;
+    T* padded = static_cast<T*>(scratch(slot, projection.size * MERCER_LANE_BYTES));
     const int64_t n_pairs = projection.n_frequencies - phases.n_offsets;
     for (int64_t row = 0; row < out.n_rows; row += kLanes<T>) {
         load_padded<T>(X, row, projection.size, padded);
