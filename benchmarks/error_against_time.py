@@ -76,10 +76,8 @@ def plot(tables: dict[str, list[dict[str, object]]], path: Path) -> None:
         for i, name in enumerate(names):
             own = [row for row in table if row["map"] == name]
             if own:
-                milliseconds = [1e3 * row["seconds"] for row in own]
-                axis.loglog(
-                    milliseconds, [row["error"] for row in own], "os^vDP"[i] + "-", ms=4, color=f"C{i}", label=name
-                )
+                times, errors = [1e3 * row["seconds"] for row in own], [row["error"] for row in own]
+                axis.loglog(times, errors, "os^vDP"[i] + "-", ms=4, color=f"C{i}", label=name)
         axis.set(title=title, xlabel="ms for 10000 rows")
         axis.grid(visible=True, which="both", alpha=0.25)
     axes[0][0].set_ylabel("relative error of the Gram matrix")

@@ -165,7 +165,7 @@ def rahimi_recht_components(
     >>> from mercer import Gaussian
     >>> from mercer.features.fourier import rahimi_recht_components
     >>> rahimi_recht_components(Gaussian(gamma=0.5), diameter=2.0, n_features=2, error=0.1)
-    55092
+    53872
     """
     owner = "rahimi_recht_components"
     require_shift_invariant(owner, kernel)

@@ -326,7 +326,7 @@ class Matern(_LengthScaled):
     --------
     >>> from mercer import Matern
     >>> Matern(1.5, length_scale=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
-    array([[0.6534]])
+    array([[0.6537]])
     """
 
     nu: float
