@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps"]
+TABLES = ["maps", "shift_invariant"]
 
 
 def main() -> None:

@@ -177,6 +177,95 @@ void fft(const Array<const T, 2>& X, const Array<std::complex<T>, 2>& out) {
     kernels<T>().fft(rows, real_plan<T>(target.n_columns).full, parts);
 }
 
+template <class T>
+Phases<T> phases(const Array<const T, 1>& offsets, double scale, const Matrix<T>& out) {
+    const Phases<T> result = {vector<const T>("offsets", offsets), static_cast<int64_t>(offsets.shape(0)), scale};
+    const int64_t paired = out.n_columns - result.n_offsets;
+    if (paired < 0 || paired % 2) {
+        fail("out.shape[1] - len(offsets) must be even and not negative, got " + std::to_string(paired) + ".");
+    }
+    return result;
+}
+
+template <class T>
+void cos_sin(const Array<T, 2>& out, const Array<const T, 1>& offsets, double scale) {
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const Phases<T> last = phases<T>(offsets, scale, target);
+    const nb::gil_scoped_release released;
+    kernels<T>().cos_sin(last, target);
+}
+
+template <class T>
+StructuredProjection<T> structured(const Array<const T, 3>& diagonals, const Array<const int32_t, 2>& permutation,
+                                   const Array<const T, 1>& lengths) {
+    const auto n_stages = static_cast<int64_t>(diagonals.shape(0)), n_blocks = static_cast<int64_t>(diagonals.shape(1));
+    const auto size = static_cast<int64_t>(diagonals.shape(2));
+    if (size < 8 || (size & (size - 1))) {
+        fail("diagonals.shape[2] must be a power of two from 8 on, got " + std::to_string(size) + ".");
+    }
+    if (n_stages < 1) fail("diagonals.shape[0] must be at least 1, got 0.");
+    if (diagonals.stride(2) != 1 || diagonals.stride(1) != size || diagonals.stride(0) != n_blocks * size) {
+        fail("diagonals must be C-contiguous; pass numpy.ascontiguousarray(diagonals).");
+    }
+    const Matrix<const int32_t> gather = matrix<const int32_t, 2>("permutation", permutation);
+    if (gather.n_rows) {
+        require_equal("permutation.shape[0]", gather.n_rows, "diagonals.shape[1]", n_blocks);
+        require_equal("permutation.shape[1]", gather.n_columns, "diagonals.shape[2]", size);
+        require_packed("permutation", gather);
+        bool inside = true;
+        for (int64_t i = 0; i < n_blocks * size; ++i) inside &= gather.data[i] >= 0 && gather.data[i] < size;
+        if (!inside) fail("permutation must lie in [0, diagonals.shape[2]) = [0, " + std::to_string(size) + ").");
+    }
+    const auto n_frequencies = static_cast<int64_t>(lengths.shape(0));
+    if (n_frequencies > n_blocks * size) {
+        fail("len(lengths) must be at most diagonals.shape[1] * diagonals.shape[2] = " + std::to_string(n_blocks * size) +
+             ", got " + std::to_string(n_frequencies) + ".");
+    }
+    return {diagonals.data(), gather.n_rows ? gather.data : nullptr, n_stages, n_blocks, size,
+            vector<const T>("lengths", lengths), n_frequencies};
+}
+
+template <class T>
+void hadamard_features(const Array<const T, 2>& X, const Array<const T, 3>& diagonals,
+                       const Array<const int32_t, 2>& permutation, const Array<const T, 1>& lengths,
+                       const Array<const T, 1>& offsets, double scale, const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const StructuredProjection<T> projection = structured<T>(diagonals, permutation, lengths);
+    const Phases<T> last = phases<T>(offsets, scale, target);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("out.shape[1]", target.n_columns, "2 * len(lengths) - len(offsets)",
+                  2 * projection.n_frequencies - last.n_offsets);
+    if (rows.n_columns > projection.size) {
+        fail("X.shape[1] must be at most diagonals.shape[2] = " + std::to_string(projection.size) + ", got " +
+             std::to_string(rows.n_columns) + ".");
+    }
+    const nb::gil_scoped_release released;
+    kernels<T>().hadamard_features(rows, projection, last, target);
+}
+
+template <class T>
+void cell_hashes(const Array<const T, 2>& X, const Array<const T, 2>& inverse_pitches, const Array<const T, 2>& shifts,
+                 const Array<const uint32_t, 2>& multipliers, const Array<uint32_t, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<uint32_t> target = matrix<uint32_t, 2>("out", out);
+    const Matrix<const T> inverse = matrix<const T, 2>("inverse_pitches", inverse_pitches);
+    const Matrix<const T> shift = matrix<const T, 2>("shifts", shifts);
+    const Matrix<const uint32_t> multiplier = matrix<const uint32_t, 2>("multipliers", multipliers);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("inverse_pitches.shape[0]", inverse.n_rows, "out.shape[1]", target.n_columns);
+    require_equal("inverse_pitches.shape[1]", inverse.n_columns, "X.shape[1]", rows.n_columns);
+    require_equal("shifts.shape[0]", shift.n_rows, "out.shape[1]", target.n_columns);
+    require_equal("shifts.shape[1]", shift.n_columns, "X.shape[1]", rows.n_columns);
+    require_equal("multipliers.shape[0]", multiplier.n_rows, "out.shape[1]", target.n_columns);
+    require_equal("multipliers.shape[1]", multiplier.n_columns, "X.shape[1]", rows.n_columns);
+    require_packed("inverse_pitches", inverse);
+    require_packed("shifts", shift);
+    require_packed("multipliers", multiplier);
+    const nb::gil_scoped_release released;
+    kernels<T>().cell_hashes(rows, {inverse.data, shift.data, multiplier.data}, target);
+}
+
 void use_simd(const std::string& name) {
     if (use_level(name)) return;
     std::string known;
@@ -206,6 +295,11 @@ void bind(nb::module_& m) {
     m.def("project_product", &project_product<T>, "X"_a.noconvert(), "W"_a.noconvert(), "widths"_a.noconvert(),
           "out"_a.noconvert());
     m.def("fft", &fft<T>, "X"_a.noconvert(), "out"_a.noconvert());
+    m.def("cos_sin", &cos_sin<T>, "out"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a);
+    m.def("hadamard_features", &hadamard_features<T>, "X"_a.noconvert(), "diagonals"_a.noconvert(),
+          "permutation"_a.noconvert(), "lengths"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a, "out"_a.noconvert());
+    m.def("cell_hashes", &cell_hashes<T>, "X"_a.noconvert(), "inverse_pitches"_a.noconvert(), "shifts"_a.noconvert(),
+          "multipliers"_a.noconvert(), "out"_a.noconvert());
     bind_csr<T, int32_t>(m);
     bind_csr<T, int64_t>(m);
 }

@@ -1,5 +1,13 @@
 // SIMD lanes: kLanes<T> rows side by side. Included inside the namespace of one instruction set.
 
+#if defined(__GNUC__)
+#define MERCER_BUILTIN(function) __builtin_##function
+#define MERCER_RESTRICT __restrict__
+#else
+#define MERCER_BUILTIN(function) function
+#define MERCER_RESTRICT __restrict
+#endif
+
 #if defined(__GNUC__) && !defined(MERCER_PLAIN_LANES)
 #define MERCER_INLINE inline __attribute__((always_inline))
 // Arrays of lanes live in registers only once every loop over them is unrolled.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <math.h>  // C's, for compilers without builtins: no inline function of ours may have linkage
 
 #include "scratch.hpp"
 #include "table.hpp"
@@ -18,15 +19,17 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "tensor_sketch.hpp"
 #include "projection.hpp"
 #include "projection_csr.hpp"
+#include "fourier.hpp"
+#include "hadamard.hpp"
+#include "binning.hpp"
 
 template <class T, class I>
 constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>};
 
 template <class T>
 constexpr Kernels<T> kKernels = {
-    count_sketch<T>, tensor_sketch<T>, convolve<T>, project_product<T>, fft<T>, kCsrKernels<T, int32_t>,
-    kCsrKernels<T, int64_t>,
-};
+    count_sketch<T>, tensor_sketch<T>, convolve<T>, project_product<T>, fft<T>, cos_sin<T>,
+    hadamard_features<T>, cell_hashes<T>, kCsrKernels<T, int32_t>, kCsrKernels<T, int64_t>, };
 
 }  // namespace
 

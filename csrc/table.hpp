@@ -24,6 +24,10 @@ struct Kernels {
     void (*project_product)(const Matrix<const T>& X, const Projections<T>& projections, const Matrix<T>& out);
     // `out` holds interleaved real and imaginary parts: twice as many columns as X.
     void (*fft)(const Matrix<const T>& X, const FftPlan<T>& plan, const Matrix<T>& out);
+    void (*cos_sin)(const Phases<T>& phases, const Matrix<T>& out);
+    void (*hadamard_features)(const Matrix<const T>& X, const StructuredProjection<T>& projection,
+                              const Phases<T>& phases, const Matrix<T>& out);
+    void (*cell_hashes)(const Matrix<const T>& X, const Grids<T>& grids, const Matrix<uint32_t>& out);
     CsrKernels<T, int32_t> csr32;
     CsrKernels<T, int64_t> csr64;
 };

@@ -45,6 +45,34 @@ struct Projections {
     int64_t n_factors;
 };
 
+// The last step of Fourier features: turns become scale * cos and scale * sin in place. With n_offsets single features,
+// the other columns are pairs; see reference/fourier.py for the layout.
+template <class T>
+struct Phases {
+    const T* offsets;
+    int64_t n_offsets;
+    double scale;
+};
+
+// Blocks of H D_s ... H D_2 P H D_1 on rows padded to `size`, a power of two from 8 on. `diagonals` is
+// (n_stages, n_blocks, size), `permutation` (n_blocks, size) or null.
+template <class T>
+struct StructuredProjection {
+    const T* diagonals;
+    const int32_t* permutation;
+    int64_t n_stages, n_blocks, size;
+    const T* lengths;
+    int64_t n_frequencies;
+};
+
+// One row a grid, one column a column of X.
+template <class T>
+struct Grids {
+    const T* inverse_pitches;
+    const T* shifts;
+    const uint32_t* multipliers;
+};
+
 enum class Status { ok, column_out_of_range, bucket_out_of_range };
 
 // One pass of a mixed-radix FFT: butterflies of `radix` points, `span` apart. Row j of `twiddle` holds the radix - 1

@@ -71,3 +71,45 @@ def project_product(X: Any, rows: slice, W: Array, widths: Array, out: Array) ->
         reference.project_product(X[rows], W, widths, out)
     else:
         _primitive("project_product_csr")(*_pointers(X, rows), W, widths, out)
+
+
+def fourier(X: Any, rows: slice, W: Array, offsets: Array, scale: float, out: Array) -> None:
+    """Overwrite ``out`` (n, 2p + s) with cosines and sines of the turns X W, for p pairs and s single features.
+
+    W (d, p + s) holds the frequencies in turns, those of the pairs first; the layout is that of ``cos_sin``. A dense
+    product is BLAS's, which a fused loop of ours could not beat; its result is a block of rows, still in cache when its
+    cosines are taken.
+    """
+    n_single = len(offsets)
+    n_pairs = W.shape[1] - n_single
+    parts = [(W[:, :n_pairs], 0), (W[:, n_pairs:], 2 * n_pairs)]
+    parts = [(weights, start) for weights, start in parts if weights.shape[1]]
+    for weights, start in parts:
+        turns = out[:, start : start + weights.shape[1]]
+        if isinstance(X, np.ndarray):
+            np.matmul(X[rows], weights, out=turns)
+        else:
+            width = np.array([weights.shape[1]], dtype=np.int64)
+            _primitive("project_product_csr")(*_pointers(X, rows), weights, width, turns)
+    _primitive("cos_sin")(out, offsets, scale)
+
+
+def hadamard_features(
+    X: Any,
+    rows: slice,
+    diagonals: Array,
+    permutation: Array,
+    lengths: Array,
+    offsets: Array,
+    scale: float,
+    out: Array,
+) -> None:
+    """Overwrite ``out`` with cosines and sines of structured projections of the given rows of X, dense or CSR."""
+    block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
+    _primitive("hadamard_features")(block, diagonals, permutation, lengths, offsets, scale, out)
+
+
+def cell_hashes(X: Any, rows: slice, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None:
+    """Overwrite ``out`` with hashes of the cells of the given rows of X, dense or CSR, one a grid."""
+    block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
+    _primitive("cell_hashes")(block, inverse_pitches, shifts, multipliers, out)

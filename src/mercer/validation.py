@@ -130,6 +130,28 @@ def _where_not_finite(owner: str, name: str, X: Any) -> str:
     )
 
 
+def check_non_negative(owner: str, name: str, X: Any, first_row: int = 0) -> None:
+    """Refuse negative entries, which histograms do not have, by row and column."""
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0 or values.min() >= 0:
+        return
+    if sparse.issparse(X):
+        entry = int(np.flatnonzero(X.data < 0)[0])
+        row, column, value = (
+            int(np.searchsorted(X.indptr, entry, side="right")) - 1,
+            int(X.indices[entry]),
+            X.data[entry],
+        )
+    else:
+        row, column = (int(i) for i in np.argwhere(X < 0)[0])
+        value = X[row, column]
+    raise ValueError(
+        f"{owner}: Negative values in data: {name} holds {value:g} at row {first_row + row}, column {column}, and must "
+        "be >= 0, as histograms are. Clip it, shift it (sklearn.preprocessing.MinMaxScaler), or use a kernel of real "
+        "numbers such as Gaussian."
+    )
+
+
 def check_same_width(owner: str, X: Any, Y: Any) -> None:
     """Refuse two matrices of different numbers of columns."""
     if X.shape[1] != Y.shape[1]:

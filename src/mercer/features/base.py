@@ -147,13 +147,19 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         name = type(self).__name__
         kernel = as_kernel(name, self.kernel, self._natural_kernel)
         self._check_kernel(kernel)
+        kernel = kernel.resolve(X)
+        self._n_features_out = self._draw(kernel, X, self._checked_width(), rng)
+        self.kernel_ = kernel
+
+    def _checked_width(self) -> int:
+        """Return ``n_components``, refusing what is no width."""
+        name = type(self).__name__
         n_components = check_integer(name, "n_components", self.n_components)
         if n_components > _LARGEST_WIDTH:
             raise ValueError(
                 f"{name}: n_components must be below 2^31, got {n_components}. Average several maps instead."
             )
-        self._n_features_out = self._draw(kernel, X, n_components, rng)
-        self.kernel_ = kernel
+        return n_components
 
     @abstractmethod
     def _check_kernel(self, kernel: Kernel) -> None:

@@ -160,6 +160,7 @@ def components_for(
     """
     kernel = as_kernel(_NAME, kernel, Polynomial(2))
     X = check_matrix(_NAME, "X", X)
+    kernel = kernel.resolve(X)
     error = check_real(_NAME, "error", error, least=0, strict=True)
     if not 0 < confidence < 1:
         raise ValueError(f"{_NAME}: confidence must lie between 0 and 1, got {confidence!r}.")

@@ -3,26 +3,44 @@
 from collections.abc import Callable
 from typing import Any
 
+from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
+from mercer.features.automatic import ShiftInvariantFeatures
 from mercer.features.base import FeatureMap, as_kernel
+from mercer.features.binning import RandomBinning
 from mercer.features.compose import Concatenate, Rescale, TensorProduct
+from mercer.features.fastfood import Fastfood
+from mercer.features.fourier import FourierFeatures
+from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
+from mercer.features.orthogonal import OrthogonalFeatures
+from mercer.features.quasi_random import QuasiRandomFeatures
 from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
+from mercer.features.transforms import ScaleColumns, SelectColumns
 from mercer.kernels import (
+    AdditiveKernel,
+    ArcCosine,
+    Columns,
     Composed,
     DotProductKernel,
+    ExpectedProduct,
+    ExponentialChi2,
     Gaussian,
     Kernel,
     Linear,
     Normalized,
     Polynomial,
     Product,
+    RadialKernel,
+    Scale,
     Scaled,
     Sigmoid,
+    StationaryKernel,
     Sum,
 )
+from mercer.kernels.spectral import is_shift_invariant
 from mercer.validation import check_integer
 
 MapFactory = Callable[[Kernel, int], FeatureMap]
@@ -45,10 +63,33 @@ register(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=
 register(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register(Polynomial, "split_sketch", lambda kernel, n: SplitSketch(kernel, n_components=n))
 register(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
-register(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register(Composed, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
 register(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
 register(DotProductKernel, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+for _kind in (StationaryKernel, RadialKernel, Gaussian):
+    register(_kind, "shift_invariant", lambda kernel, n: ShiftInvariantFeatures(kernel, n_components=n))
+    register(_kind, "fourier", lambda kernel, n: FourierFeatures(kernel, n_components=n))
+    register(_kind, "quasi_random", lambda kernel, n: QuasiRandomFeatures(kernel, n_components=n))
+    register(_kind, "binning", lambda kernel, n: RandomBinning(kernel, n_components=n))
+for _kind in (RadialKernel, Gaussian):
+    register(_kind, "orthogonal", lambda kernel, n: OrthogonalFeatures(kernel, n_components=n))
+    register(_kind, "fastfood", lambda kernel, n: Fastfood(kernel, n_components=n))
+register(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+register(AdditiveKernel, "additive", lambda kernel, n: AdditiveFeatures(kernel, n_components=n))
+register(ExponentialChi2, "fourier", lambda kernel, n: ExponentialChi2Features(kernel, n_components=n))
+
+
+def _arc_cosine(kernel: Any, n_components: int) -> FeatureMap:
+    unit = ("step", "relu", "squared_relu")[kernel.order]
+    return KitchenSinks(unit, n_components=n_components)
+
+
+def _expected_product(kernel: Any, n_components: int) -> FeatureMap:
+    return KitchenSinks(kernel.phi, kernel.law, n_components=n_components)
+
+
+register(ArcCosine, "kitchen_sinks", _arc_cosine)
+register(ExpectedProduct, "kitchen_sinks", _expected_product)
 
 
 def methods_for(kernel: Kernel) -> list[str]:
@@ -69,8 +110,9 @@ def _row(kernel: Kernel) -> dict[str, MapFactory]:
 def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", random_state: Any = None) -> FeatureMap:
     """Return an unfitted map for any kernel expression.
 
-    A sum becomes a concatenation that shares the budget, a scalar a rescaling, a product a tensor sketch of its
-    factors' maps, and a leaf its registered map.
+    A sum becomes a concatenation that shares the budget, a scalar a rescaling, a product of shift-invariant kernels one
+    map whose frequencies are sums of independent draws, any other product a tensor sketch of its factors' maps, and a
+    leaf its registered map.
 
     Parameters
     ----------
@@ -97,14 +139,36 @@ def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
     if isinstance(kernel, Sum):
         members = [_map_of(term, n_components, method) for term in kernel.terms]
         return Concatenate(members, n_components=n_components)
-    if isinstance(kernel, Scaled):
-        return Rescale(_map_of(kernel.kernel, n_components, method), scale=kernel.scale)
-    if isinstance(kernel, Normalized):
-        return Normalize(_map_of(kernel.kernel, n_components, method))
     if isinstance(kernel, Product):
-        members = [_map_of(term, n_components, method) for term in kernel.terms]
-        return TensorProduct(members, n_components=n_components)
+        return _product(kernel, n_components, method)
+    if isinstance(kernel, Scaled | Normalized | Scale | Columns):
+        return _wrapped(kernel, _map_of(kernel.kernel, n_components, method))
     return _leaf(kernel, n_components, method)
+
+
+def _wrapped(kernel: Scaled | Normalized | Scale | Columns, inner: FeatureMap) -> FeatureMap:
+    """Return the map of a kernel of one inner kernel, given that one's map."""
+    if isinstance(kernel, Scaled):
+        return Rescale(inner, scale=kernel.scale)
+    if isinstance(kernel, Normalized):
+        return Normalize(inner)
+    if isinstance(kernel, Scale):
+        return ScaleColumns(inner, weights=kernel.weights)
+    return SelectColumns(inner, columns=kernel.columns)
+
+
+def _product(kernel: Product, n_components: int, method: str) -> FeatureMap:
+    """Merge the shift-invariant factors into one map, whose frequencies are sums, and sketch it with the others."""
+    merged = [term for term in kernel.terms if is_shift_invariant(term)]
+    others = [term for term in kernel.terms if not is_shift_invariant(term)]
+    if len(merged) > 1:
+        known: dict[str, type[FeatureMap]] = {"quasi_random": QuasiRandomFeatures, "binning": RandomBinning}
+        chosen = known.get(method, ShiftInvariantFeatures)
+        members = [chosen(Product(tuple(merged)), n_components=n_components)]
+    else:
+        members, others = [], list(kernel.terms)
+    members += [_map_of(term, n_components, method) for term in others]
+    return members[0] if len(members) == 1 else TensorProduct(members, n_components=n_components)
 
 
 def _leaf(kernel: Kernel, n_components: int, method: str) -> FeatureMap:

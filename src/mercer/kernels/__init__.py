@@ -1,9 +1,12 @@
 """Kernels as frozen values with an algebra.
 
 A kernel is called on rows to give its Gram matrix; kernels add, multiply and scale to kernels; and each says what its
-feature maps need to know (Maclaurin coefficients here). Nothing is computed until a kernel is called.
+feature maps need to know: Maclaurin coefficients, or the laws of its frequencies and of its grids. Nothing is computed
+until a kernel is called.
 """
 
+from mercer.kernels.additive import AdditiveKernel, Chi2, ExponentialChi2, Hellinger, Intersection, JensenShannon
+from mercer.kernels.arc_cosine import ArcCosine
 from mercer.kernels.base import Kernel, Product, Scaled, Sum
 from mercer.kernels.dot_product import (
     DotProduct,
@@ -16,24 +19,51 @@ from mercer.kernels.dot_product import (
     VovkPolynomial,
 )
 from mercer.kernels.functions import Composed, Normalized
-from mercer.kernels.stationary import Gaussian, Laplacian, StationaryKernel
+from mercer.kernels.kitchen_sinks import ExpectedProduct
+from mercer.kernels.stationary import (
+    Cauchy,
+    ExponentialPower,
+    Gaussian,
+    Laplacian,
+    Matern,
+    RadialKernel,
+    RationalQuadratic,
+    StationaryKernel,
+)
+from mercer.kernels.transforms import Columns, Scale, TransformedKernel
 
 __all__ = [
+    "AdditiveKernel",
+    "ArcCosine",
+    "Cauchy",
+    "Chi2",
+    "Columns",
     "Composed",
     "DotProduct",
     "DotProductKernel",
+    "ExpectedProduct",
     "Exponential",
+    "ExponentialChi2",
+    "ExponentialPower",
     "Gaussian",
+    "Hellinger",
+    "Intersection",
+    "JensenShannon",
     "Kernel",
     "Laplacian",
     "Linear",
+    "Matern",
     "Normalized",
     "Polynomial",
     "Product",
+    "RadialKernel",
+    "RationalQuadratic",
+    "Scale",
     "Scaled",
     "Sigmoid",
     "StationaryKernel",
     "Sum",
+    "TransformedKernel",
     "VovkInfinite",
     "VovkPolynomial",
 ]

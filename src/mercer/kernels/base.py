@@ -40,6 +40,9 @@ class Kernel(ABC):
         X = check_matrix(name, "X", X)
         other = X if Y is None else check_matrix(name, "Y", Y)
         check_same_width(name, X, other)
+        self._check_domain("X", X)
+        if Y is not None:
+            self._check_domain("Y", other)
         shape = (X.shape[0], other.shape[0])
         dtype = np.result_type(X.dtype, other.dtype)
         check_memory(name, "the number of rows", shape, prod(shape) * dtype.itemsize, "the Gram matrix")
@@ -58,6 +61,7 @@ class Kernel(ABC):
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for every row x of X, at the cost of reading X."""
         X = check_matrix(type(self).__name__, "X", X)
+        self._check_domain("X", X)
         with np.errstate(over="ignore", invalid="ignore"):
             values: Array = np.asarray(self._diag(X), dtype=X.dtype)
         self._check_finite(values)
@@ -70,6 +74,31 @@ class Kernel(ABC):
     @abstractmethod
     def _diag(self, X: Any) -> Array:
         """Return k(x, x) of a checked argument."""
+
+    def resolve(self, X: Any, sample_weight: Any = None) -> "Kernel":
+        """Return this kernel with parameters such as ``gamma="scale"`` replaced by their values on the rows of X.
+
+        Estimators call it in ``fit``. A kernel whose parameters are numbers returns itself.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows: a row of weight 2 counts as two rows.
+        """
+        changes = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            new = _resolved(value, X, sample_weight)
+            if new is not value:
+                changes[field.name] = new
+        return replace(self, **changes) if changes else self
+
+    def _check_domain(self, name: str, X: Any) -> None:
+        """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""
+        for field in fields(self):
+            for _, inner in _inner_kernels(field.name, getattr(self, field.name)):
+                inner._check_domain(name, X)
 
     def _check_finite(self, values: Array) -> None:
         if not np.isfinite(values).all():
@@ -94,7 +123,8 @@ class Kernel(ABC):
         return self.__mul__(other)
 
     def __repr__(self) -> str:
-        arguments = [_argument(field, getattr(self, field.name)) for field in fields(self)]
+        in_order = sorted(fields(self), key=lambda field: bool(field.kw_only))  # an ancestor's keywords come first
+        arguments = [_argument(field, getattr(self, field.name)) for field in in_order]
         return f"{type(self).__name__}({', '.join(filter(None, arguments))})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -151,6 +181,15 @@ def _inner_kernels(name: str, value: Any) -> Iterator[tuple[str, Kernel]]:
         for i, item in enumerate(value):
             if isinstance(item, Kernel):
                 yield f"{name}_{i}", item
+
+
+def _resolved(value: Any, X: Any, sample_weight: Any) -> Any:
+    if isinstance(value, Kernel):
+        return value.resolve(X, sample_weight)
+    if isinstance(value, tuple) and any(isinstance(item, Kernel) for item in value):
+        items = tuple(_resolved(item, X, sample_weight) for item in value)
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
 
 
 def _with_inner(holder: str, current: Any, name: str, new: Any) -> Any:

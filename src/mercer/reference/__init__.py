@@ -4,14 +4,20 @@ A function here and its namesake in ``mercer._core`` take the same arguments, wr
 rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a bucket, ``sign`` (int8) is -1 or +1.
 """
 
+from mercer.reference.binning import cell_hashes
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
+from mercer.reference.fourier import cos_sin
+from mercer.reference.hadamard import hadamard_features
 from mercer.reference.projection import project_product, project_product_csr
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 
 __all__ = [
+    "cell_hashes",
     "convolve",
+    "cos_sin",
     "count_sketch",
     "count_sketch_csr",
+    "hadamard_features",
     "project_product",
     "project_product_csr",
     "tensor_sketch",

@@ -1,0 +1,243 @@
+"""Maps of additive histogram kernels by sampling their spectrum (Vedaldi and Zisserman, 2012)."""
+
+from typing import Any
+
+import numpy as np
+from scipy import optimize, sparse
+
+from mercer import core
+from mercer._typing import Array
+from mercer.features.base import FeatureMap, Writer
+from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.hashes import draw_hashes
+from mercer.features.orthogonal import OrthogonalFeatures
+from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
+from mercer.validation import check_integer, check_non_negative
+
+_LOG_RATIOS = np.linspace(0.0, 12.0, 601)
+
+
+class AdditiveFeatures(FeatureMap):
+    r"""The map of an additive kernel :math:`\sum_j \sqrt{x_j y_j}\, K(\log y_j / x_j)` of non-negative rows.
+
+    K is the Fourier transform of a density kappa; sampling that at 0, L, ..., nL gives each column 2n + 1 features
+
+    .. math:: \sqrt{x L \kappa(0)}, \quad \sqrt{2 x L \kappa(i L)}\, (\cos(i L \log x), \sin(i L \log x)).
+
+    Nothing is random: the error is a bias, which falls quickly with n. The step L makes the mean squared error smallest
+    for entries uniform on [0, 1]. ``Hellinger`` is exact with one feature a column.
+
+    Parameters
+    ----------
+    kernel : Chi2, Intersection, JensenShannon or Hellinger, default=Chi2()
+    n_components : int, default=100
+        Most features to use: n is the largest order with (2n + 1) n_features features. Below n_features, the map of
+        order 1 is count-sketched to that many.
+    random_state : int, RandomState or None
+        Draws the hashes of that sketch; otherwise nothing is random.
+
+    Attributes
+    ----------
+    order_ : int
+        The order n.
+    step_ : float
+        The sampling step L.
+    weights_ : ndarray of shape (n + 1,)
+        The factors L kappa(0), 2 L kappa(iL) of the features' squares.
+    index_, sign_ : ndarray
+        The hashes of the count sketch; empty where there is none.
+    kernel_ : Kernel
+
+    Notes
+    -----
+    Time and memory O(D) a row. ``variance`` is the mean squared error: without a sketch, the squared bias.
+
+    References
+    ----------
+    A. Vedaldi and A. Zisserman, "Efficient additive kernels via explicit feature maps", TPAMI 34(3), 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import AdditiveFeatures, Chi2
+    >>> X = np.random.RandomState(0).dirichlet(np.ones(4), size=5)
+    >>> additive = AdditiveFeatures(Chi2(), n_components=28)
+    >>> Z = additive.fit_transform(X)
+    >>> additive.order_, bool(np.abs(Z @ Z.T - Chi2()(X)).max() < 0.02)
+    (3, True)
+    """
+
+    _natural_kernel = Chi2()
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        if not isinstance(kernel, AdditiveKernel):
+            raise ValueError(
+                "AdditiveFeatures: kernel must be additive (Chi2, Intersection, JensenShannon or Hellinger), got "
+                f"{kernel!r}. feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
+            )
+
+    def _draw(self, kernel: AdditiveKernel, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
+        check_non_negative("AdditiveFeatures", "X", X)
+        n_features = X.shape[1]
+        sketched = n_components < n_features
+        exact = isinstance(kernel, Hellinger)
+        self.order_ = 0 if exact else 1 if sketched else (n_components // n_features - 1) // 2
+        self.step_ = 1.0 if exact else _best_step(kernel, self.order_)
+        self.weights_ = _weights(kernel, self.order_, self.step_)
+        width = (2 * self.order_ + 1) * n_features
+        self.index_, self.sign_ = draw_hashes(rng, n_components, (width if sketched else 0,))
+        return n_components if sketched else width
+
+    def _writer(self, X: Any) -> Writer:
+        if not len(self.index_):
+            return self._exact_writer(X)
+        write_exact = self._exact_writer(X)
+
+        def write(rows: slice, out: Array) -> None:
+            exact = np.empty((len(out), len(self.index_)), dtype=out.dtype)
+            write_exact(rows, exact)
+            core.count_sketch(exact, slice(0, len(out)), self.index_, self.sign_, out)
+
+        return write
+
+    def _exact_writer(self, X: Any) -> Writer:
+        n_features = X.shape[1]
+        amplitudes = np.sqrt(self.weights_).astype(X.dtype)
+
+        def write(rows: slice, out: Array) -> None:
+            block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            check_non_negative("AdditiveFeatures", "X", block, rows.start)
+            root = np.sqrt(block)
+            columns = [out[:, i * n_features : (i + 1) * n_features] for i in range(2 * self.order_ + 1)]
+            np.multiply(root, amplitudes[0], out=columns[0])
+            logs = np.log(np.where(block > 0, block, 1))  # where x = 0 the root is 0 too
+            for i in range(1, self.order_ + 1):
+                phase = logs * X.dtype.type(i * self.step_)
+                scaled = root * amplitudes[i]
+                np.multiply(scaled, np.cos(phase), out=columns[2 * i - 1])
+                np.multiply(scaled, np.sin(phase), out=columns[2 * i])
+
+        return write
+
+    def _variance(self, X: Array, Y: Array) -> Array:
+        left, right = self._exact_features(X), self._exact_features(Y)
+        error: Array = np.square(left @ right.T - self.kernel_(X, Y))
+        if len(self.index_):
+            error += tensor_sketch_variance([PairMoments.of(left, right)], self._n_features_out)
+        return error
+
+    def _exact_features(self, X: Array) -> Array:
+        out = np.empty((X.shape[0], (2 * self.order_ + 1) * X.shape[1]))
+        self._exact_writer(X)(slice(0, X.shape[0]), out)
+        return out
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        return float(np.sqrt(self.weights_.max())) * (1 + norm) * max(1, len(self.index_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _weights(kernel: AdditiveKernel, order: int, step: float) -> Array:
+    weights = 2 * step * kernel.density(step * np.arange(order + 1))
+    weights[0] /= 2
+    return np.asarray(weights)
+
+
+def _best_step(kernel: AdditiveKernel, order: int) -> float:
+    """Minimise the mean of x y (K' - K)^2 over x, y uniform on [0, 1], where log(y / x) has the density e^(-2|t|)."""
+    target = kernel.signature(_LOG_RATIOS)
+    mass = np.exp(-2 * _LOG_RATIOS)
+
+    def error(step: float) -> float:
+        waves = np.cos(np.outer(_LOG_RATIOS, step * np.arange(order + 1)))
+        return float(mass @ np.square(waves @ _weights(kernel, order, step) - target))
+
+    candidates = np.geomspace(0.02, 2.0, 60)
+    best = int(np.argmin([error(step) for step in candidates]))
+    around = candidates[max(best - 1, 0)], candidates[min(best + 1, len(candidates) - 1)]
+    return float(optimize.minimize_scalar(error, bounds=around, method="bounded").x)
+
+
+class ExponentialChi2Features(FeatureMap):
+    r"""The map of ``ExponentialChi2``: Fourier features of the additive chi-squared map.
+
+    With psi the map of ``Chi2``, :math:`\chi^2(x, y) \approx \|\psi(x) - \psi(y)\|^2`: the kernel is a Gaussian of
+    psi with gamma = 1 / (2 sigma^2).
+
+    Parameters
+    ----------
+    kernel : ExponentialChi2, default=ExponentialChi2(sigma=1.0)
+    n_components : int, default=100
+    random_state : int, RandomState or None
+    order : int, default=3
+        Order n of psi, which has (2n + 1) n_features features. The error left by it is a bias.
+
+    Attributes
+    ----------
+    additive_ : AdditiveFeatures
+    fourier_ : OrthogonalFeatures
+    kernel_ : Kernel
+
+    Notes
+    -----
+    Time O((2n + 1) d log d + D log d) a row from 64 features of psi on. ``variance`` is the mean squared error over
+    re-draws, the bias of psi included.
+
+    References
+    ----------
+    S. Vempati, A. Vedaldi, A. Zisserman and C. V. Jawahar, "Generalized RBF feature maps for efficient detection",
+    BMVC 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import ExponentialChi2, ExponentialChi2Features
+    >>> X = np.random.RandomState(0).dirichlet(np.ones(4), size=5)
+    >>> Z = ExponentialChi2Features(ExponentialChi2(sigma=0.5), n_components=2000, random_state=0).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - ExponentialChi2(sigma=0.5)(X)).max() < 0.1)
+    True
+    """
+
+    _natural_kernel = ExponentialChi2()
+
+    def __init__(
+        self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None, order: int = 3
+    ):
+        super().__init__(kernel, n_components=n_components, random_state=random_state)
+        self.order = order
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        if not isinstance(kernel, ExponentialChi2):
+            raise ValueError(f"ExponentialChi2Features: kernel must be ExponentialChi2, got {kernel!r}.")
+
+    def _draw(self, kernel: ExponentialChi2, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
+        order = check_integer("ExponentialChi2Features", "order", self.order, least=0)
+        additive = AdditiveFeatures(Chi2(), n_components=(2 * order + 1) * X.shape[1])
+        additive._fit_checked(X, rng)
+        fourier = OrthogonalFeatures(Gaussian(gamma=0.5 / kernel.sigma**2), n_components=n_components)
+        fourier._fit_checked(np.empty((0, additive._n_features_out)), rng)
+        self.additive_, self.fourier_ = additive, fourier
+        return n_components
+
+    def _writer(self, X: Any) -> Writer:
+        write_additive = self.additive_._writer(X)
+        width = self.additive_._n_features_out
+
+        def write(rows: slice, out: Array) -> None:
+            inner = np.empty((len(out), width), dtype=out.dtype)
+            write_additive(rows, inner)
+            self.fourier_._writer(inner)(slice(0, len(out)), out)
+
+        return write
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        inner = self.additive_._largest_feature(norm, X)
+        return self.fourier_._largest_feature(inner * float(X.shape[1]) ** 0.5, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

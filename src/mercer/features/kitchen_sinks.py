@@ -1,0 +1,206 @@
+"""Random kitchen sinks: any feature function of a random projection (Rahimi and Recht, 2008)."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from mercer import core
+from mercer._typing import Array
+from mercer.features.base import FeatureMap, Writer
+from mercer.features.fourier import require_shift_invariant
+from mercer.kernels import ArcCosine, Gaussian, Kernel
+from mercer.kernels.kitchen_sinks import ExpectedProduct
+from mercer.kernels.spectral import frequencies
+from mercer.validation import check_integer, check_memory
+
+_ROOT2 = 2.0**0.5
+
+
+class _Ready(NamedTuple):
+    """A ready feature function: its formula, its bound, and the kernel it has under the standard normal law."""
+
+    function: Callable[[Array], Array]
+    bound: float
+    kernel: Kernel | None
+
+
+# The factor sqrt(2) is that of the kernels' definitions.
+_READY = {
+    "cosine": _Ready(lambda t: _ROOT2 * np.cos(t), _ROOT2, None),
+    "sigmoid": _Ready(special.expit, 1.0, None),
+    "step": _Ready(lambda t: _ROOT2 * (t > 0), _ROOT2, ArcCosine(0)),
+    "relu": _Ready(lambda t: _ROOT2 * np.maximum(t, 0), np.inf, ArcCosine(1)),
+    "squared_relu": _Ready(lambda t: _ROOT2 * np.square(np.maximum(t, 0)), np.inf, ArcCosine(2)),
+}
+
+
+class KitchenSinks(FeatureMap):
+    r"""Random kitchen sinks: features :math:`\phi(\langle w_i, x\rangle + b_i) / \sqrt{D}` of random projections.
+
+    They stand for the kernel :math:`E[\phi(\langle w, x\rangle + b)\, \phi(\langle w, y\rangle + b)]`. ``"cosine"`` has
+    a uniform offset and the kernel of its law; ``"step"``, ``"relu"`` and ``"squared_relu"`` have the arc-cosine
+    kernels of order 0, 1 and 2; ``"sigmoid"`` and a function of one's own have kernels without a closed form.
+
+    Parameters
+    ----------
+    phi : str or callable, default="cosine"
+        A ready function by its name, or a function of an array of projections (n, D) that returns its values there, an
+        array of the same shape.
+    law : shift-invariant kernel, callable or None
+        The law of the frequencies: a kernel's spectral law; or a function ``law(rng, n_components, n_features)`` of a
+        RandomState that returns W (n_features, n_components), or W and offsets b (n_components,). None: standard
+        normal, with normal offsets for ``"sigmoid"``, and ``Gaussian()`` for ``"cosine"``.
+    n_components : int, default=100
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features, n_components)
+    offsets_ : ndarray of shape (n_components,)
+    bound_ : float
+        Bound of abs(phi), inf for the unbounded ones, NaN where it is not known. Algorithm 4 of the paper asks for 1.
+    kernel_ : Kernel
+
+    Notes
+    -----
+    Time O(nnz(x) D) a row, memory O(d D). ``variance`` is exact for ``"step"`` and ``"relu"`` under the normal law and
+    for ``"cosine"``, and estimated by re-draws elsewhere; where the kernel has no closed form it is refused.
+
+    References
+    ----------
+    A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KitchenSinks
+    >>> sinks = KitchenSinks("relu", n_components=1000, random_state=0).fit(np.eye(3))
+    >>> sinks.kernel_
+    ArcCosine(1)
+    """
+
+    _natural_kernel = Gaussian()
+
+    def __init__(self, phi: Any = "cosine", law: Any = None, *, n_components: int = 100, random_state: Any = None):
+        self.phi = phi
+        self.law = law
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        self._check_phi()
+        n_components = check_integer("KitchenSinks", "n_components", self.n_components)
+        needed = 8 * X.shape[1] * n_components
+        check_memory("KitchenSinks", "n_components", n_components, needed, "the projections")
+        law = Gaussian() if self.law is None and self.phi == "cosine" else self.law
+        if isinstance(law, Kernel):
+            require_shift_invariant("KitchenSinks", law)
+            law = law.resolve(X)
+        self.weights_, self.offsets_ = self._projections(law, n_components, X.shape[1], rng)
+        self.bound_ = _READY[self.phi].bound if isinstance(self.phi, str) else float("nan")
+        self._n_features_out = n_components
+        self.kernel_ = self._kernel_of(law)
+        self._try_phi(X)
+
+    def _check_phi(self) -> None:
+        if not callable(self.phi) and self.phi not in _READY:
+            raise ValueError(
+                f"KitchenSinks: phi must be a function of an array or one of {sorted(_READY)}, got {self.phi!r}."
+            )
+
+    def _kernel_of(self, law: Any) -> Kernel:
+        if self.phi == "cosine" and isinstance(law, Kernel):
+            return law
+        ready = _READY[self.phi].kernel if isinstance(self.phi, str) else None
+        return ready if ready is not None and law is None else ExpectedProduct(self.phi, law)
+
+    def _projections(
+        self, law: Any, n_components: int, n_features: int, rng: np.random.RandomState
+    ) -> tuple[Array, Array]:
+        offsets = np.zeros(n_components)
+        if isinstance(law, Kernel):
+            weights = frequencies(law, rng, n_components, n_features)
+        elif law is None:
+            weights = rng.standard_normal((n_features, n_components))
+        elif callable(law):
+            weights, offsets = _drawn(law, rng, n_components, n_features)
+        else:
+            raise ValueError(
+                "KitchenSinks: law must be a shift-invariant kernel, a function (rng, n_components, n_features) or "
+                f"None, got {law!r}."
+            )
+        if self.phi == "cosine" and isinstance(law, Kernel):
+            offsets = rng.uniform(0, 2 * np.pi, n_components)
+        if self.phi == "sigmoid" and law is None:
+            offsets = rng.standard_normal(n_components)
+        return weights, offsets
+
+    def _try_phi(self, X: Any) -> None:
+        """Meet a function that does not fit in ``fit`` already."""
+        if callable(self.phi):
+            few = X[: min(8, X.shape[0])]
+            self._writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self._n_features_out), dtype=X.dtype))
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        """Accept: the kernel follows from phi and the law."""
+
+    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+        raise AssertionError("KitchenSinks draws in _fit_checked")
+
+    def _writer(self, X: Any) -> Writer:
+        weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)
+        widths = np.array([self._n_features_out], dtype=np.int64)
+        scale = X.dtype.type(self._n_features_out**-0.5)
+        function = _READY[self.phi].function if isinstance(self.phi, str) else self._users_phi
+
+        def write(rows: slice, out: Array) -> None:
+            core.project_product(X, rows, weights, widths, out)
+            out += offsets
+            out[...] = function(out)
+            out *= scale
+
+        return write
+
+    def _users_phi(self, projections: Array) -> Array:
+        values = np.asarray(self.phi(projections.copy()))  # a copy: phi may work in place and still return garbage
+        if values.shape != projections.shape:
+            raise ValueError(
+                f"KitchenSinks: phi must return an array of the shape it is given, {projections.shape}, got "
+                f"{values.shape}. Write it elementwise, as np.tanh is."
+            )
+        bad = ~np.isfinite(values)
+        if bad.any():
+            row, column = (int(i) for i in np.argwhere(bad)[0])
+            raise ValueError(
+                f"KitchenSinks: phi must return finite numbers, and phi({projections[row, column]:g}) is "
+                f"{values[row, column]}. Bound its argument or its value."
+            )
+        return values
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        k = self.kernel_(X, Y)
+        if self.phi == "cosine":
+            second = 1 + self.kernel_(2 * X, 2 * Y) / 2
+        elif self.phi == "step":
+            second = 2 * k
+        elif self.phi == "relu":
+            second = 2 * ArcCosine(2)(X, Y)
+        else:
+            return None
+        return np.asarray(np.maximum(second - k**2, 0) / self._n_features_out)
+
+
+def _drawn(law: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int) -> tuple[Array, Array]:
+    drawn = law(rng, n, n_features)
+    weights, offsets = drawn if isinstance(drawn, tuple) else (drawn, np.zeros(n))
+    weights, offsets = np.asarray(weights, dtype=np.float64), np.asarray(offsets, dtype=np.float64)
+    if weights.shape != (n_features, n) or offsets.shape != (n,):
+        raise ValueError(
+            f"KitchenSinks: law must return W of shape {(n_features, n)}, and offsets of shape {(n,)} if any, got "
+            f"{weights.shape} and {offsets.shape}."
+        )
+    if not (np.isfinite(weights).all() and np.isfinite(offsets).all()):
+        raise ValueError("KitchenSinks: law must return finite numbers, and returned NaN or inf.")
+    return weights, offsets

@@ -1,0 +1,113 @@
+"""Maps of transformed rows: of scaled columns, and of some of the columns."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features.base import Writer
+from mercer.features.compose import Wrapper
+from mercer.kernels import Columns, Kernel, Linear, Scale, TransformedKernel
+
+
+class _Transformed(Wrapper):
+    """A map of transformed rows. A subclass writes ``_wrapped``, the kernel that does the same."""
+
+    @abstractmethod
+    def _wrapped(self, kernel: Kernel) -> Kernel:
+        """Return the kernel of transformed rows."""
+
+    def _transformed(self, X: Any) -> Any:
+        wrapped = self._wrapped(Linear())
+        return wrapped.apply(X) if isinstance(wrapped, TransformedKernel) else X
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        self._fit_map(self._transformed(X), rng)
+        self.kernel_ = self._wrapped(self.map_.kernel_)
+
+    def _most_features(self, n_features: int) -> float:
+        if self.map is None:
+            return np.inf
+        return float(self.map._most_features(self._transformed(np.empty((0, n_features))).shape[1]))
+
+    def _writer(self, X: Any) -> Writer:
+        return self.map_._writer(self._transformed(X))
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        return self.map_._variance(self._transformed(X), self._transformed(Y))
+
+
+class ScaleColumns(_Transformed):
+    """The map of ``Scale(kernel, weights)``: a map of the columns times their weights.
+
+    Parameters
+    ----------
+    map : feature map, default=TensorSketch()
+    weights : sequence of float or None
+        The factor of each column; None leaves them as they are.
+    random_state : int, RandomState or None
+        Draws the map; its own is not used.
+
+    Attributes
+    ----------
+    map_ : fitted feature map
+    kernel_ : Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, ScaleColumns
+    >>> ScaleColumns(LinearFeatures(), weights=[2.0, 0.0]).fit_transform(np.eye(2))
+    array([[2., 0.],
+           [0., 0.]])
+    """
+
+    def __init__(self, map: Any = None, *, weights: Any = None, random_state: Any = None):
+        self.map = map
+        self.weights = weights
+        self.random_state = random_state
+
+    def _wrapped(self, kernel: Kernel) -> Kernel:
+        return kernel if self.weights is None else Scale(kernel, self.weights)
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        largest = 1.0 if self.weights is None else float(np.abs(np.asarray(self.weights)).max())
+        return self.map_._largest_feature(largest * norm, X)
+
+
+class SelectColumns(_Transformed):
+    """The map of ``Columns(kernel, columns)``: a map of some of the columns.
+
+    Parameters
+    ----------
+    map : feature map, default=TensorSketch()
+    columns : sequence of int or None
+        Column numbers, from 0; None takes all.
+    random_state : int, RandomState or None
+        Draws the map; its own is not used.
+
+    Attributes
+    ----------
+    map_ : fitted feature map
+    kernel_ : Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, SelectColumns
+    >>> SelectColumns(LinearFeatures(), columns=[1]).fit_transform(np.eye(2))
+    array([[0.],
+           [1.]])
+    """
+
+    def __init__(self, map: Any = None, *, columns: Any = None, random_state: Any = None):
+        self.map = map
+        self.columns = columns
+        self.random_state = random_state
+
+    def _wrapped(self, kernel: Kernel) -> Kernel:
+        return kernel if self.columns is None else Columns(kernel, self.columns)
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        return self.map_._largest_feature(norm, X)

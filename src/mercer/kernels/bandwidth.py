@@ -1,0 +1,73 @@
+"""Bandwidths from data: scikit-learn's ``"scale"`` and the median heuristic, both with sample weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+from mercer.validation import check_real
+
+RULES = ("scale", "median")
+# Rows whose pairs the median is taken of: half a million pairs put its standard error below 1 %.
+_SAMPLE_ROWS = 1000
+
+
+def check_bandwidth(owner: str, name: str, value: Any) -> float | str:
+    """Return a bandwidth: a positive float, or the name of the rule that finds it in ``fit``."""
+    if isinstance(value, str):
+        if value in RULES:
+            return value
+        raise ValueError(f"{owner}: {name} must be a number > 0, 'scale' or 'median', got {value!r}.")
+    way_out = f"Or write {name}='scale' or {name}='median' to take it from the data in fit."
+    return check_real(owner, name, value, least=0, strict=True, way_out=way_out)
+
+
+def total_variance(X: Any, sample_weight: Any = None) -> float:
+    """Return n_features times the variance of all entries of X, 1 where that is 0 (as scikit-learn's SVC does)."""
+    weights = _weights(X, sample_weight)
+    share = weights / weights.sum()
+    n_features = X.shape[1]
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        first = float(share @ np.asarray(X.sum(axis=1)).ravel()) / n_features
+        second = float(share @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) / n_features
+        variance = second - first**2
+    else:
+        first = float(share @ X.mean(axis=1, dtype=np.float64))
+        variance = float(share @ np.square(X - first, dtype=np.float64).mean(axis=1))
+    return n_features * variance if variance > 0 else 1.0
+
+
+def median_distance(distances: Callable[[Any, Any], Array], X: Any, sample_weight: Any = None) -> float:
+    """Return the weighted median of the non-zero ``distances(X, X)``, over at most 1000 rows; 1 where all are 0.
+
+    Distances of 0 are left out: rows that repeat say nothing about a scale, and where most do the median would be 0.
+    The rows are a fixed pseudo-random subset, so that the same data give the same value.
+    """
+    weights = _weights(X, sample_weight)
+    if X.shape[0] > _SAMPLE_ROWS:
+        chosen = np.random.RandomState(0).choice(X.shape[0], _SAMPLE_ROWS, p=weights / weights.sum())
+        X, weights = X[chosen], np.ones(_SAMPLE_ROWS)
+    pairs = distances(X, X).ravel()
+    pair_weights = np.outer(weights, weights).ravel()
+    kept = (pairs > 0) & (pair_weights > 0)
+    if not kept.any():
+        return 1.0
+    pairs, pair_weights = pairs[kept], pair_weights[kept]
+    order = np.argsort(pairs)
+    cumulative = np.cumsum(pair_weights[order])
+    return float(pairs[order][np.searchsorted(cumulative, cumulative[-1] / 2)])
+
+
+def _weights(X: Any, sample_weight: Any) -> Array:
+    if sample_weight is None:
+        return np.ones(X.shape[0])
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (X.shape[0],) or not np.all(weights >= 0) or not weights.sum() > 0:
+        raise ValueError(
+            f"resolve: sample_weight must hold one number >= 0 for each of the {X.shape[0]} rows, not all 0, got an "
+            f"array of shape {weights.shape}."
+        )
+    return weights

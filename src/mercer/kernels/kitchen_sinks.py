@@ -1,0 +1,27 @@
+"""The kernel of a random feature function, which in general has no closed form."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from mercer._typing import Array
+from mercer.kernels.base import Kernel
+
+
+@dataclass(frozen=True, repr=False)
+class ExpectedProduct(Kernel):
+    """The kernel E[phi(<w, x> + b) phi(<w, y> + b)] over a law of (w, b). Its map is ``KitchenSinks(phi, law)``.
+
+    It stands for itself in expressions and reports; its values have no closed form.
+    """
+
+    phi: Any
+    law: Any
+
+    def _gram(self, X: Any, Y: Any) -> Array:
+        raise ValueError(
+            f"{self!r} has no closed form. Compare with the features of a larger map: Z = KitchenSinks(phi, law, "
+            "n_components=100000).fit_transform(X); Z @ Z.T."
+        )
+
+    def _diag(self, X: Any) -> Array:
+        return self._gram(X, X)

@@ -1,0 +1,121 @@
+"""Kernels of transformed rows: scaled columns (automatic relevance determination) and selected columns."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+from mercer.kernels.base import Kernel
+from mercer.validation import check_integer, check_real
+
+
+@dataclass(frozen=True, repr=False)
+class TransformedKernel(Kernel):
+    """A kernel of transformed rows, k(f(x), f(y)). A subclass writes ``apply``, its f."""
+
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(f"{type(self).__name__}: kernel must be a kernel, got {self.kernel!r}.")
+
+    @abstractmethod
+    def apply(self, X: Any) -> Any:
+        """Return the transformed rows of X, dense or CSR as X is."""
+
+    def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
+        """Return the kernel with its inner kernel resolved on the transformed rows."""
+        inner = self.kernel.resolve(self.apply(X), sample_weight)
+        return self if inner is self.kernel else self.with_params(kernel=inner)
+
+    def _check_domain(self, name: str, X: Any) -> None:
+        self.kernel._check_domain(name, self.apply(X))
+
+    def _gram(self, X: Any, Y: Any) -> Array:
+        return self.kernel._gram(self.apply(X), self.apply(Y))
+
+    def _diag(self, X: Any) -> Array:
+        return self.kernel._diag(self.apply(X))
+
+
+@dataclass(frozen=True, repr=False)
+class Scale(TransformedKernel):
+    """A kernel of scaled columns, k(w * x, w * y): length scales of their own (ARD) are w = 1 / lengths.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    weights : sequence of float
+        The factor of each column; 0 leaves a column out.
+
+    Examples
+    --------
+    >>> from mercer import Gaussian, Scale
+    >>> Scale(Gaussian(gamma=1.0), [1.0, 0.0])([[0.0, 0.0]], [[1.0, 5.0]]).round(4)
+    array([[0.3679]])
+    """
+
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        weights = _sequence("Scale", "weights", self.weights)
+        checked = tuple(check_real("Scale", f"weights[{i}]", weight, least=-np.inf) for i, weight in enumerate(weights))
+        object.__setattr__(self, "weights", checked)
+
+    def apply(self, X: Any) -> Any:
+        """Return the columns of X times their weights."""
+        if X.shape[1] != len(self.weights):
+            raise ValueError(
+                f"Scale: weights must hold one number for each column, got {len(self.weights)} weights and "
+                f"{X.shape[1]} columns of X. Give every column a weight, 0 to leave it out."
+            )
+        weights = np.array(self.weights, dtype=X.dtype)
+        return (X @ sparse.diags_array(weights)).tocsr() if sparse.issparse(X) else X * weights
+
+
+@dataclass(frozen=True, repr=False)
+class Columns(TransformedKernel):
+    """A kernel of some of the columns, k(x[columns], y[columns]): sums and products over groups of columns.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : sequence of int
+        Column numbers, from 0.
+
+    Examples
+    --------
+    >>> from mercer import Columns, Gaussian, Linear
+    >>> Columns(Gaussian(gamma=1.0), [0]) + Columns(Linear(), [1, 2])
+    Columns(Gaussian(gamma=1.0), (0,)) + Columns(Linear(), (1, 2))
+    """
+
+    columns: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        columns = _sequence("Columns", "columns", self.columns)
+        checked = tuple(check_integer("Columns", f"columns[{i}]", c, least=0) for i, c in enumerate(columns))
+        if len(set(checked)) < len(checked):
+            raise ValueError(f"Columns: columns must differ from each other, got {checked}.")
+        object.__setattr__(self, "columns", checked)
+
+    def apply(self, X: Any) -> Any:
+        """Return the chosen columns of X."""
+        if max(self.columns) >= X.shape[1]:
+            raise ValueError(
+                f"Columns: columns must be below the number of columns of X, got {max(self.columns)} and "
+                f"{X.shape[1]} columns. Columns are counted from 0."
+            )
+        columns = list(self.columns)
+        return X[:, columns] if sparse.issparse(X) else np.take(X, columns, axis=1)
+
+
+def _sequence(owner: str, name: str, value: Any) -> list[Any]:
+    if isinstance(value, str) or np.ndim(value) != 1 or len(value) == 0:
+        raise ValueError(f"{owner}: {name} must be a sequence of at least one number, got {value!r}.")
+    return list(value.tolist() if isinstance(value, np.ndarray) else value)

@@ -1,0 +1,36 @@
+"""Cosines and sines of turns, in place: the last step of every Fourier feature map."""
+
+import numpy as np
+
+from mercer._typing import Array
+
+
+def cos_sin(out: Array, offsets: Array, scale: float) -> None:
+    """Replace turns t in ``out`` (n, D) by scale * cos(2 pi t) and scale * sin(2 pi t).
+
+    With p pairs and s single features, D = 2p + s and s = len(offsets): columns [0, p) hold the turns of the pairs and
+    become their cosines, columns [p, 2p) become their sines, and column 2p + i, turns too, becomes
+    scale * cos(2 pi (t + offsets[i])).
+    """
+    n_pairs = (out.shape[1] - len(offsets)) // 2
+    if n_pairs:
+        turns = out[:, :n_pairs].astype(np.float64)
+        out[:, n_pairs : 2 * n_pairs] = scale * _cosine(turns, quarter=3)
+        out[:, :n_pairs] = scale * _cosine(turns, quarter=0)
+    if len(offsets):
+        turns = out[:, 2 * n_pairs :].astype(np.float64)
+        out[:, 2 * n_pairs :] = scale * _cosine(_fraction(turns) + offsets, quarter=0)
+
+
+def _fraction(turns: Array) -> Array:
+    return turns - np.rint(turns)
+
+
+def _cosine(turns: Array, quarter: int) -> Array:
+    """Return cos(2 pi (t + quarter / 4)), from the nearest quarter turn: rounding 2 pi t itself costs digits."""
+    r = _fraction(turns)
+    nearest = np.rint(4 * r)
+    angle = 2 * np.pi * (r - nearest / 4)
+    k = (nearest.astype(np.int64) + quarter) % 4
+    sine, cosine = np.sin(angle), np.cos(angle)
+    return np.asarray(np.choose(k, [cosine, -sine, -cosine, sine]))
