@@ -12,7 +12,7 @@ from mercer import (
     VovkInfinite,
     components_for,
 )
-from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.testing import sample_rows
 
 KERNELS = [(Polynomial(2), "tensor_sketch"), (Polynomial(3, coef0=0.5), "tensor_sketch")]
@@ -64,7 +64,7 @@ def test_more_is_asked_for_less_error_and_more_confidence():
 def test_lemma_6_as_printed_fails(degree, limit):
     """At x = y = 1/sqrt(d) the printed bound on D Var is 2; the true one tends to 2^(p+1) - 2, re-drawn to be sure."""
     x = np.full((1, 400), 1 / 20.0)
-    exact = tensor_sketch_variance([PairMoments.of(x, x)] * degree, 100_000)[0, 0] * 100_000
+    exact = power_sketch_variance(PairMoments.of(x, x), degree, 100_000)[0, 0] * 100_000
     assert exact == pytest.approx(limit, rel=0.05)
     D = 64
     estimates = [
@@ -84,7 +84,7 @@ def test_the_bound_on_the_variance_holds(rng, degree):
     X = np.vstack([rng.standard_normal((20, 7)), rng.standard_exponential((20, 7)), np.full((1, 7), 0.3)])
     pairs = PairMoments.of(X, X)
     for n_components in (1, 2, 3, 50):
-        variance = tensor_sketch_variance([pairs] * degree, n_components)
+        variance = power_sketch_variance(pairs, degree, n_components)
         assert np.all(variance <= (3**degree - 1) * pairs.N**degree / n_components * (1 + 1e-9))
 
 

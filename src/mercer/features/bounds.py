@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 
 from mercer._typing import Array
 from mercer.features.base import as_kernel
-from mercer.features.closed_forms import PairMoments, maclaurin_variance, tensor_sketch_variance
+from mercer.features.closed_forms import PairMoments, maclaurin_variance, power_sketch_variance
 from mercer.features.degree_law import degree_law, series
 from mercer.features.dispatch import feature_map
 from mercer.features.maclaurin import RandomMaclaurin
@@ -247,7 +247,7 @@ def _tensor_sketch_rule(chosen: TensorSketch, task: _Task) -> Iterator[Component
 
 def _tensor_sketch_chebyshev(task: _Task, pairs: PairMoments, degree: int) -> Components:
     if task.source == "exact":
-        return chebyshev(task, lambda n: tensor_sketch_variance([pairs] * degree, n), "Chebyshev, exact variance")
+        return chebyshev(task, lambda n: power_sketch_variance(pairs, degree, n), "Chebyshev, exact variance")
     if task.source == "bound":
         return chebyshev(task, lambda n: (3**degree - 1) * pairs.N**degree / n, "Chebyshev, Var <= (3^p - 1) N^p / D")
     printed = pairs.t ** (2 * degree) + pairs.N**degree

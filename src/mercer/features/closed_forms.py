@@ -54,11 +54,22 @@ def tensor_sketch_variance(factors: Sequence[PairMoments], n_components: int) ->
     factor, and the pairings that cross collide with probability 1/D, or gcd(2, D)/D^2 when both kinds occur. It needs
     index hashes that are 2-wise and sign hashes that are 4-wise independent, independent across factors.
     """
-    A = np.prod([f.N + f.t**2 - f.s for f in factors], axis=0)
-    B = np.prod([2 * f.t**2 - f.s for f in factors], axis=0)
-    C = np.prod([f.rademacher for f in factors], axis=0)
-    T = np.prod([f.t**2 for f in factors], axis=0)
-    D = n_components
+    pairings = [_pairings(factor) for factor in factors]
+    return _collisions([np.prod(kind, axis=0) for kind in zip(*pairings, strict=True)], n_components)
+
+
+def power_sketch_variance(pairs: PairMoments, degree: int, n_components: int) -> Array:
+    """Return the variance of the sketch of a tensor power: ``tensor_sketch_variance`` with equal factors."""
+    return _collisions([kind**degree for kind in _pairings(pairs)], n_components)
+
+
+def _pairings(pairs: PairMoments) -> list[Array]:
+    square = pairs.t**2
+    return [pairs.N + square - pairs.s, 2 * square - pairs.s, pairs.rademacher, square]
+
+
+def _collisions(products: list[Array], D: int) -> Array:
+    A, B, C, T = products
     variance: Array = (A + B - 2 * T) / D + gcd(2, D) * (C - A - B + T) / D**2
     return np.maximum(variance, 0.0)  # a difference of equal numbers may round below 0
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.features.hashes import draw_hashes
 from mercer.kernels import Kernel, Linear
 
@@ -69,7 +69,7 @@ class LinearFeatures(FeatureMap):
     def _variance(self, X: Array, Y: Array) -> Array:
         if self._exact:
             return np.zeros((X.shape[0], Y.shape[0]))
-        return tensor_sketch_variance([PairMoments.of(X, Y)], self._n_features_out)
+        return power_sketch_variance(PairMoments.of(X, Y), 1, self._n_features_out)
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return float(X.shape[1] ** 0.5 * norm)

@@ -10,7 +10,7 @@ from scipy import sparse
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import Writer
-from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.features.expansions import Expansion
 from mercer.features.hashes import draw_hashes
 
@@ -59,7 +59,7 @@ def _cost_and_signal(pairs: PairMoments, G: Array) -> tuple[Array, Array]:
         weight = np.outer(G[:, k] ** 2, G[:, k] ** 2)
         signal[k] = np.mean(weight * pairs.t ** (2 * k))
         if k > 0:
-            cost[k] = np.mean(weight * tensor_sketch_variance([pairs] * k, _LARGE)) * _LARGE
+            cost[k] = np.mean(weight * power_sketch_variance(pairs, k, _LARGE)) * _LARGE
     return cost, signal
 
 
@@ -210,7 +210,7 @@ class Strata:
         total = np.zeros((len(X), len(Y)))
         for piece in self.pieces:
             weight = np.outer(G[:, piece.degree] ** 2, H[:, piece.degree] ** 2) * piece.share**2
-            total += weight * tensor_sketch_variance([pairs] * piece.degree, piece.width)
+            total += weight * power_sketch_variance(pairs, piece.degree, piece.width)
         return total
 
 

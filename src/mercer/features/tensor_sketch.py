@@ -8,7 +8,7 @@ import numpy as np
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.features.degree_law import check_radius, largest_square
 from mercer.features.expansions import Expansion, exponential_expansion, gaussian_expansion, series_expansion
 from mercer.features.hashes import draw_hashes
@@ -168,7 +168,7 @@ class TensorSketch(FeatureMap):
         kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         pairs = PairMoments.affine(X, Y, kernel.gamma, kernel.coef0)
         n_sketches = len(self.index_)
-        return tensor_sketch_variance([pairs] * kernel.degree, self._n_features_out // n_sketches) / n_sketches
+        return power_sketch_variance(pairs, kernel.degree, self._n_features_out // n_sketches) / n_sketches
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         if self.strata_ is not None:
