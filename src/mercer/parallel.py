@@ -73,6 +73,16 @@ _pool = _Pool()
 _blas = _BlasLimit()
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread inside a ``with`` block: small factorisations are faster, and the same on every machine.
+
+    The eigenvectors of 1000 x 1000 were measured 3 to 15 times slower on two threads that share busy cores.
+    """
+    with _blas.one_thread():
+        yield
+
+
 def _renew_after_fork() -> None:
     """Forget the parent's threads and locks: none of its threads lives on in the child."""
     globals().update(_pool=_Pool(), _blas=_BlasLimit())

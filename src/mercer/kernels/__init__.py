@@ -19,6 +19,7 @@ from mercer.kernels.dot_product import (
     VovkPolynomial,
 )
 from mercer.kernels.functions import Composed, Normalized
+from mercer.kernels.given import FunctionKernel, PrecomputedKernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
 from mercer.kernels.stationary import (
     Cauchy,
@@ -45,6 +46,7 @@ __all__ = [
     "Exponential",
     "ExponentialChi2",
     "ExponentialPower",
+    "FunctionKernel",
     "Gaussian",
     "Hellinger",
     "Intersection",
@@ -55,6 +57,7 @@ __all__ = [
     "Matern",
     "Normalized",
     "Polynomial",
+    "PrecomputedKernel",
     "Product",
     "RadialKernel",
     "RationalQuadratic",

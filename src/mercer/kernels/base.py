@@ -2,9 +2,11 @@
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, replace
+from functools import reduce
 from math import prod
+from operator import iadd, imul
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -74,6 +76,14 @@ class Kernel(ABC):
     @abstractmethod
     def _diag(self, X: Any) -> Array:
         """Return k(x, x) of a checked argument."""
+
+    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        """Return the function X -> k(X, Y) in the given precision, with what depends on Y alone computed once.
+
+        For callers that meet the same Y with many tiles X; both checked. Each result is an array of its own.
+        """
+        Y = Y.astype(dtype, copy=False)
+        return lambda X: np.asarray(self._gram(X.astype(dtype, copy=False), Y), dtype=dtype)
 
     def resolve(self, X: Any, sample_weight: Any = None) -> "Kernel":
         """Return this kernel with parameters such as ``gamma="scale"`` replaced by their values on the rows of X.
@@ -255,6 +265,10 @@ class Sum(_Algebra):
             total += term._gram(X, Y)
         return total
 
+    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        terms = [term._prepared(Y, dtype) for term in self.terms]
+        return lambda X: np.asarray(reduce(iadd, (term(X) for term in terms)))
+
     def _diag(self, X: Any) -> Array:
         return np.asarray(np.sum([term._diag(X) for term in self.terms], axis=0))
 
@@ -278,6 +292,10 @@ class Product(_Algebra):
         for term in self.terms[1:]:
             total *= term._gram(X, Y)
         return total
+
+    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        terms = [term._prepared(Y, dtype) for term in self.terms]
+        return lambda X: np.asarray(reduce(imul, (term(X) for term in terms)))
 
     def _diag(self, X: Any) -> Array:
         return np.asarray(np.prod([term._diag(X) for term in self.terms], axis=0))
@@ -311,6 +329,16 @@ class Scaled(Kernel):
         values = self.kernel._gram(X, Y)
         values *= values.dtype.type(self.scale)
         return values
+
+    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        tile, scale = self.kernel._prepared(Y, dtype), np.dtype(dtype).type(self.scale)
+
+        def scaled(X: Any) -> Array:
+            values = tile(X)
+            values *= scale
+            return values
+
+        return scaled
 
     def _diag(self, X: Any) -> Array:
         return self.scale * self.kernel._diag(X)

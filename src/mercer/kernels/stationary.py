@@ -7,17 +7,19 @@ a frequency is a Gaussian vector times :math:`\sqrt{s} / \ell`, one s a frequenc
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 from mercer._typing import Array
 from mercer.kernels.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.base import Kernel
 from mercer.kernels.distances import absolute_distances, squared_distances
 from mercer.kernels.matern import matern_profile
+from mercer.kernels.prepared import gaussian_tiles
 from mercer.validation import check_real
 
 # Frequencies end here, in units of one over the length scale. The laws of rough kernels reach so far that a phase would
@@ -264,6 +266,13 @@ class Gaussian(RadialKernel):
         if self.gamma == "median":
             return Gaussian(gamma=1 / (2 * median_distance(squared_distances, X, sample_weight)))
         return self
+
+    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        general = super()._prepared(Y, dtype)
+        if sparse.issparse(Y):
+            return general
+        dense = gaussian_tiles(Y, self._width, np.dtype(dtype))
+        return lambda X: general(X) if sparse.issparse(X) else dense(X)
 
     def _profile(self, q: Array) -> Array:
         q *= -0.5
