@@ -13,7 +13,7 @@ _ROOM_OF = {
     name: room
     for room, names in {
         "mercer.config": ["config_context", "get_config"],
-        "mercer.gram": ["approximation_error"],
+        "mercer.gram": ["MEKA", "BlockGram", "ExactGram", "LowRankGram", "approximation_error"],
         "mercer.kernels": [
             "Composed",
             "ArcCosine",
@@ -52,6 +52,7 @@ _ROOM_OF = {
             "KitchenSinks",
             "LinearFeatures",
             "Normalize",
+            "Nystroem",
             "RandomMaclaurin",
             "Rescale",
             "SplitSketch",

@@ -11,6 +11,7 @@ from mercer.features import Normalize as Normalize
 from mercer.features import OrthogonalFeatures as OrthogonalFeatures
 from mercer.features import QuasiRandomFeatures as QuasiRandomFeatures
 from mercer.features import RandomBinning as RandomBinning
+from mercer.features import Nystroem as Nystroem
 from mercer.features import RandomMaclaurin as RandomMaclaurin
 from mercer.features import Rescale as Rescale
 from mercer.features import ScaleColumns as ScaleColumns
@@ -21,6 +22,10 @@ from mercer.features import TensorProduct as TensorProduct
 from mercer.features import TensorSketch as TensorSketch
 from mercer.features import components_for as components_for
 from mercer.features import feature_map as feature_map
+from mercer.gram import MEKA as MEKA
+from mercer.gram import BlockGram as BlockGram
+from mercer.gram import ExactGram as ExactGram
+from mercer.gram import LowRankGram as LowRankGram
 from mercer.gram import approximation_error as approximation_error
 from mercer.kernels import ArcCosine as ArcCosine
 from mercer.kernels import Cauchy as Cauchy

@@ -20,6 +20,8 @@ from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.features.quasi_random import QuasiRandomFeatures
+from mercer.features.nystroem import Nystroem
+from mercer.features.nystroem_bound import drineas_mahoney_components, drineas_mahoney_error
 from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
 from mercer.features.transforms import ScaleColumns, SelectColumns
@@ -38,6 +40,7 @@ __all__ = [
     "OrthogonalFeatures",
     "QuasiRandomFeatures",
     "RandomBinning",
+    "Nystroem",
     "RandomMaclaurin",
     "Rescale",
     "ScaleColumns",
@@ -47,6 +50,8 @@ __all__ = [
     "TensorProduct",
     "TensorSketch",
     "components_for",
+    "drineas_mahoney_components",
+    "drineas_mahoney_error",
     "feature_map",
     "methods_for",
     "register",

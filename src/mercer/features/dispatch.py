@@ -16,6 +16,7 @@ from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.features.quasi_random import QuasiRandomFeatures
+from mercer.features.nystroem import Nystroem
 from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
 from mercer.features.transforms import ScaleColumns, SelectColumns
@@ -120,7 +121,8 @@ def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", r
     n_components : int, default=100
         Features in all.
     method : str, default="auto"
-        The map to take for the leaves, where a leaf has it; ``"auto"`` takes each leaf's default.
+        The map to take for the leaves, where a leaf has it; ``"auto"`` takes each leaf's default. ``"nystroem"`` takes
+        one Nystroem map for the whole expression, whatever the kernel.
     random_state : int, RandomState or None
 
     Examples
@@ -131,7 +133,8 @@ def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", r
     """
     kernel = as_kernel("feature_map", kernel, Polynomial(2))
     n_components = check_integer("feature_map", "n_components", n_components)
-    chosen = _map_of(kernel, n_components, method)
+    whole = method == "nystroem"  # the algebra needs no walk: the landmarks see the kernel as one
+    chosen = Nystroem(kernel, n_components=n_components) if whole else _map_of(kernel, n_components, method)
     return chosen.set_params(random_state=random_state)  # type: ignore[no-any-return]
 
 
@@ -176,7 +179,10 @@ def _leaf(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
     if isinstance(kernel, Sigmoid):
         raise ValueError(f"feature_map: {kernel!r} has no feature map: {_first_negative(kernel)}.")
     if not row:
-        raise ValueError(f"feature_map: no map is known for {kernel!r}. Add one with mercer.features.register.")
+        raise ValueError(
+            f"feature_map: no map is known for {kernel!r}. Take method='nystroem', or add one with "
+            "mercer.features.register."
+        )
     name = next(iter(row)) if method == "auto" else method
     if name not in row:
         raise ValueError(f"feature_map: method must be 'auto' or one of {list(row)} for {kernel!r}, got {method!r}.")

@@ -125,7 +125,7 @@ def approximation_error(
     check_real(_NAME, "regularization", regularization, least=0, strict=True)
     if not 0 < confidence < 1:
         raise ValueError(f"{_NAME}: confidence must lie between 0 and 1, got {confidence!r}.")
-    rng = check_random_state(random_state)
+    rng = measuring_stream(random_state)
     sample = np.sort(rng.choice(X.shape[0], n_samples, replace=False))
     K, Khat = _gram_pair(approximation, X, sample)
     lam = regularization * float(linalg.eigvalsh(K, subset_by_index=[n_samples - 1, n_samples - 1])[0])
@@ -147,6 +147,13 @@ def approximation_error(
     )
 
 
+def measuring_stream(random_state: Any) -> np.random.RandomState:
+    """Return the generator of a seed for measuring: the plain one may have drawn landmarks, whose rows are exact."""
+    if isinstance(random_state, int | np.integer):
+        return np.random.RandomState([int(random_state), 0x6772616D])
+    return check_random_state(random_state)  # type: ignore[no-any-return]
+
+
 def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]:
     """Return K and Khat of the sampled rows in float64."""
     rows = X[sample]
@@ -157,12 +164,12 @@ def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]
             approximation = clone(approximation).fit(X)
         Z = approximation.transform(rows).astype(np.float64)
         return _exact(approximation.kernel_, rows), Z @ Z.T
-    if not hasattr(approximation, "rows") or not hasattr(approximation, "kernel"):
+    if not hasattr(approximation, "rows") or not hasattr(approximation, "kernel_"):
         raise ValueError(f"{_NAME}: approximation must be a feature map or a Gram operator, got {approximation!r}.")
     if approximation.shape[0] != X.shape[0]:
         n_rows = approximation.shape[0]
         raise ValueError(f"{_NAME}: the operator has {n_rows} rows and X has {X.shape[0]}. Pass the X it was made of.")
-    return _exact(approximation.kernel, rows), np.asarray(approximation.rows(sample), dtype=np.float64)[:, sample]
+    return _exact(approximation.kernel_, rows), np.asarray(approximation.rows(sample), dtype=np.float64)[:, sample]
 
 
 def _exact(kernel: Any, rows: Any) -> Array:

@@ -1,0 +1,126 @@
+"""How many landmarks a rank-k Nystroem approximation needs, by the theorem of Drineas and Mahoney (2005)."""
+
+from collections.abc import Iterator
+from math import ceil, exp, inf, log, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from mercer.features.bounds import Components, register_bounds
+from mercer.features.nystroem import Nystroem
+from mercer.validation import check_integer, check_real
+
+_LOG_MOST = log(2.0**62)
+
+
+def drineas_mahoney_components(rank: int, epsilon: float, *, delta: float | None = None, norm: str = "fro") -> int:
+    r"""Return the number c of landmarks for which the theorem of Drineas and Mahoney holds.
+
+    Let c landmarks be drawn with replacement with probabilities :math:`p_i = G_{ii}^2 / \sum_j G_{jj}^2`, and
+    :math:`\tilde G_k = C W_k^+ C^T` (``Nystroem(landmarks="weighted", rank=k, reduction="landmarks")``). Then
+
+    .. math:: E \|G - \tilde G_k\|_F \le \|G - G_k\|_F + \epsilon \sum_i G_{ii}^2 \quad (c \ge 64 k / \epsilon^4),
+
+    .. math:: E \|G - \tilde G_k\|_2 \le \|G - G_k\|_2 + \epsilon \sum_i G_{ii}^2 \quad (c \ge 4 / \epsilon^2),
+
+    and with probability :math:`1 - \delta` when c is :math:`\eta^2 = (1 + \sqrt{8 \log(1/\delta)})^2` times that.
+
+    The constants: with G = X^T X, the squared Frobenius error exceeds that of G_k by at most
+    :math:`4 \sqrt{k}` times the error of the sampled product :math:`X X^T X X^T`, whose mean is at most
+    :math:`(2/\sqrt{c}) (\sum_i G_{ii}^2)^2`; the root of :math:`8 \sqrt{k/c}` is epsilon at c = 64 k / epsilon^4. In
+    the spectral norm :math:`2/\sqrt{c}` enters without the root.
+
+    It is a bound, and a loose one: a guarantee for the worst matrix. For the landmarks that a given matrix needs, read
+    the residual trace of ``rpcholesky``.
+
+    Parameters
+    ----------
+    rank : int
+        The rank k.
+    epsilon : float
+        The added term, as a part of :math:`\sum_i G_{ii}^2` (which is n for a kernel with k(x, x) = 1).
+    delta : float in (0, 1), optional
+        Probability of failure; None bounds the mean.
+    norm : {"fro", "spectral"}
+
+    References
+    ----------
+    P. Drineas and M. Mahoney, "On the Nystroem method for approximating a Gram matrix for improved kernel-based
+    learning", JMLR 6, 2005, Theorem 3.
+
+    Examples
+    --------
+    >>> from mercer.features import drineas_mahoney_components
+    >>> drineas_mahoney_components(10, 0.5)
+    10240
+    """
+    name = "drineas_mahoney_components"
+    rank = check_integer(name, "rank", rank)
+    epsilon = check_real(name, "epsilon", epsilon, least=0, strict=True)
+    confidence = _confidence(name, delta)
+    exact = confidence * (64 * rank / epsilon**4 if _is_frobenius(name, norm) else 4 / epsilon**2)
+    return max(rank, ceil(exact))
+
+
+def drineas_mahoney_error(
+    n_components: int, rank: int, diagonal: Any, *, delta: float | None = None, norm: str = "fro"
+) -> float:
+    r"""Return the term :math:`\epsilon \sum_i G_{ii}^2` that c landmarks add to the error of the best rank k.
+
+    The inverse of ``drineas_mahoney_components``; ``diagonal`` holds the :math:`G_{ii}`.
+
+    >>> from mercer.features import drineas_mahoney_error
+    >>> drineas_mahoney_error(10240, 10, [1.0] * 100)
+    50.0
+    """
+    name = "drineas_mahoney_error"
+    c = check_integer(name, "n_components", n_components)
+    rank = check_integer(name, "rank", rank)
+    ratio = _confidence(name, delta) / c
+    epsilon = (64 * rank * ratio) ** 0.25 if _is_frobenius(name, norm) else sqrt(4 * ratio)
+    return float(epsilon * np.square(np.asarray(diagonal, dtype=np.float64)).sum())
+
+
+def _is_frobenius(owner: str, norm: str) -> bool:
+    if norm not in ("fro", "spectral"):
+        raise ValueError(f"{owner}: norm must be 'fro' or 'spectral', got {norm!r}.")
+    return norm == "fro"
+
+
+def _confidence(owner: str, delta: float | None) -> float:
+    """Return eta^2."""
+    if delta is None:
+        return 1.0
+    delta = check_real(owner, "delta", delta, least=0, strict=True)
+    if delta >= 1:
+        raise ValueError(f"{owner}: delta must be a probability below 1, got {delta!r}.")
+    return (1 + sqrt(8 * log(1 / delta))) ** 2
+
+
+def _entry_bounds(chosen: Nystroem, task: Any) -> Iterator[Components]:
+    """Bound every entry of the Gram matrix of X by the spectral norm of the error, with k = c in the theorem.
+
+    The (c + 1)-th eigenvalue is at most trace / (c + 1), so the error is at most that plus 2 eta / sqrt(c) sum G_ii^2.
+    All rows as landmarks leave no error; the theorem asks for fewer only where the diagonal is small.
+    """
+    if task.kind != "absolute":
+        return
+    yield Components(task.X.shape[0], "all rows as landmarks")
+    diagonal = task.kernel.diag(task.X).astype(np.float64)
+    eta = sqrt(_confidence("components_for", task.delta))
+
+    def excess(log_c: float) -> float:
+        c = exp(log_c)
+        return float(diagonal.sum() / (c + 1) + 2 * eta * np.square(diagonal).sum() / sqrt(c) - task.error)
+
+    if excess(0.0) <= 0:
+        needed: float = 1
+    elif excess(_LOG_MOST) > 0:
+        needed = inf
+    else:
+        needed = ceil(exp(brentq(excess, 0.0, _LOG_MOST, xtol=1e-9)) * (1 + 1e-8))
+    yield Components(needed, "Drineas and Mahoney, spectral norm, all pairs of X")
+
+
+register_bounds(Nystroem, _entry_bounds)

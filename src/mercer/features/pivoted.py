@@ -1,0 +1,211 @@
+"""Pivoted partial Cholesky factorisation of a Gram matrix: the pivots, without the matrix.
+
+A pivot is a row x_s; after the pivots S the residual of a row is what they leave of its k(x, x):
+
+    r(x) = k(x, x) - k(x, S) k(S, S)^-1 k(S, x) = k(x, x) - |f(x)|^2,  f(x) = L^-1 k(S, x),  L L^T = k(S, S).
+
+The sum of r over the rows is the trace of the error of the Nystroem approximation with landmarks S.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from mercer._typing import Array
+from mercer.kernels import Kernel
+from mercer.parallel import for_each_block, row_blocks
+
+# Residuals below this part of k(x, x) are rounding: pivots there would make L singular.
+_FLAT = 1e-12
+_PROPOSALS = 256  # a batch: long enough for matrix products, short beside the number of rows
+_TRACE_ROWS = 2048  # the residual trace is exact up to this many rows, else estimated from as many draws
+_TILE_ENTRIES = 2**18  # a tile of kernel values: 1 MiB in float32, which a core's cache holds
+# In rows of a pass: a proposal is in float64, in batches, and with Python around it.
+_PROPOSAL_COST = 2
+# Added to residuals found in float32, as a part of k(x, x), so that they bound the true ones from above.
+_SLACK = 1e-5
+
+
+class Pivots(NamedTuple):
+    """Row numbers of the pivots in order, the residual trace that they leave, and its standard error (0: exact)."""
+
+    indices: Array
+    residual_trace: float
+    residual_trace_error: float
+
+
+class _Factor:
+    """The triangular factor of the pivots so far, grown a batch at a time."""
+
+    def __init__(self, kernel: Kernel, X: Any, n_pivots: int):
+        self.kernel, self.X = kernel, X
+        self.indices = np.zeros(0, dtype=np.int64)
+        self._L = np.zeros((n_pivots, n_pivots))
+
+    @property
+    def triangle(self) -> Array:
+        """L of the pivots so far."""
+        j = len(self.indices)
+        return self._L[:j, :j]
+
+    def rows(self, X: Any) -> Array:
+        """Return f(x) for rows X, in float64."""
+        if not len(self.indices):
+            return np.zeros((X.shape[0], 0))
+        values = self.kernel._prepared(self.X[self.indices], np.float64)(X)
+        solved: Array = solve_triangular(self.triangle, values.T, lower=True, check_finite=False)
+        return solved.T
+
+    def grow(self, indices: Array, left: Array, corner: Array) -> None:
+        """Take pivots whose f is ``left`` and whose residual matrix has the Cholesky factor ``corner``."""
+        j, more = len(self.indices), len(indices)
+        self._L[j : j + more, :j] = left
+        self._L[j : j + more, j : j + more] = corner
+        self.indices = np.concatenate([self.indices, indices])
+
+    def residuals(self, diagonal: Array, dtype: Any = np.float64) -> Array:
+        """Return r of all rows, at the cost of a pass over them; bounds from above when that is in float32."""
+        out = diagonal.copy()
+        if len(self.indices):
+            columns = self.kernel._prepared(self.X[self.indices], dtype)
+            identity = np.eye(len(self.indices))
+            inverse = solve_triangular(self.triangle, identity, lower=True, check_finite=False).T.astype(dtype)
+
+            def work(rows: slice) -> None:
+                out[rows] -= _squared_lengths(columns(self.X[rows]), inverse)
+
+            for_each_block(work, row_blocks(len(out), max(1, _TILE_ENTRIES // len(self.indices))))
+        if np.dtype(dtype) == np.float32:
+            return np.asarray(np.maximum(out, 0.0) + _SLACK * diagonal)
+        out[out <= _FLAT * diagonal] = 0.0
+        return out
+
+
+def _squared_lengths(values: Array, inverse: Array) -> Array:
+    """Return |values @ inverse|^2 of each row, skipping the zeros below the diagonal of ``inverse``."""
+    total = np.zeros(len(values))
+    for start in range(0, inverse.shape[1], _PROPOSALS):
+        stop = min(start + _PROPOSALS, inverse.shape[1])
+        f = values[:, :stop] @ inverse[:stop, start:stop]
+        total += np.einsum("ij,ij->i", f, f)
+    return total
+
+
+def randomly_pivoted_cholesky(
+    kernel: Kernel, X: Any, n_pivots: int, rng: np.random.RandomState, *, diagonal: Array
+) -> Pivots:
+    """Draw pivots one after the other, each with probability proportional to the residuals before it.
+
+    By rejection: proposals come from residuals u that may be out of date. Residuals only fall, so a proposal kept with
+    probability r(x)/u(x) has exactly the law wanted, and testing it costs one row instead of all. The residuals of
+    all rows are renewed when that costs less than the rejections so far, or than those to be expected: an early pass
+    is cheap, since a row then costs few pivots. Proposals are tested a batch at a time, with matrix products.
+
+    Cost with m pivots that leave a fraction 1/e of the trace: at most e m proposals of m^2 operations each, in practice
+    far fewer with one or two passes of n j^2 operations, j well below m. O(n + m^2) memory. Stops early when nothing
+    is left.
+
+    References
+    ----------
+    Y. Chen, E. Epperly, J. Tropp and R. Webber, "Randomly pivoted Cholesky", 2022; E. Epperly, J. Tropp and R. Webber,
+    "Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky", 2024.
+    """
+    factor = _Factor(kernel, X, n_pivots)
+    upper = diagonal.copy()
+    law = np.cumsum(upper)
+    precision, n_rejected, n_accepted = _pass_precision(X), 0, 0
+    while len(factor.indices) < n_pivots and law[-1] > 0:
+        proposals = np.searchsorted(law, rng.random_sample(_PROPOSALS) * law[-1], side="right")
+        chosen, left, corner = _accepted(factor, proposals, upper, diagonal, rng, n_pivots - len(factor.indices))
+        factor.grow(chosen, left, corner)
+        n_accepted += len(chosen)
+        n_rejected += _PROPOSALS - len(chosen)
+        if _pass_pays(len(factor.indices), n_pivots, len(upper), len(chosen), n_rejected):
+            if n_accepted * _PROPOSALS < n_rejected:  # float32 no longer tells the residuals from its own rounding
+                precision = np.dtype(np.float64)
+            upper = factor.residuals(diagonal, precision)
+            law, n_rejected, n_accepted = np.cumsum(upper), 0, 0
+    return Pivots(factor.indices, *_trace_left(factor, upper, law, diagonal, rng))
+
+
+def _pass_pays(j: int, n_pivots: int, n_rows: int, n_chosen: int, n_rejected: int) -> bool:
+    """Compare a pass with the rejections behind, which bounds the regret, and with those ahead at the present rate."""
+    behind = _PROPOSAL_COST * n_rejected > n_rows
+    ahead = (n_pivots - j) * (_PROPOSALS / max(n_chosen, 1) - 1)
+    return behind or _PROPOSAL_COST * ahead * n_pivots**2 > n_rows * j**2
+
+
+def _pass_precision(X: Any) -> np.dtype[Any]:
+    return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def _accepted(
+    factor: _Factor, proposals: Array, upper: Array, diagonal: Array, rng: np.random.RandomState, room: int
+) -> tuple[Array, Array, Array]:
+    """Test proposals in turn, each against the residuals that those accepted before it leave.
+
+    Returns the accepted rows, their f before the batch, and the Cholesky factor of their residual matrix. A rejection
+    changes nothing, so the loop leaps from one acceptance to the next.
+    """
+    rows = factor.X[proposals]
+    f = factor.rows(rows)
+    left_over = diagonal[proposals] - np.einsum("ij,ij->i", f, f)
+    bar = np.maximum(rng.random_sample(len(proposals)) * upper[proposals], _FLAT * diagonal[proposals])
+    columns = np.zeros((len(proposals), min(room, len(proposals))))
+    kept: list[int] = []
+    start = 0
+    while len(kept) < room:
+        passing = np.flatnonzero(left_over[start:] > bar[start:])
+        if not len(passing):
+            break
+        s, j = start + int(passing[0]), len(kept)
+        column = factor.kernel._prepared(rows[[s]], np.float64)(rows)[:, 0] - f @ f[s]
+        column -= columns[:, :j] @ columns[s, :j]
+        column /= np.sqrt(left_over[s])
+        column[s] = np.sqrt(left_over[s])
+        columns[:, j] = column
+        left_over = left_over - column**2
+        kept.append(s)
+        start = s + 1
+    return proposals[kept], f[kept], np.tril(columns[kept, : len(kept)])
+
+
+def _trace_left(
+    factor: _Factor, upper: Array, law: Array, diagonal: Array, rng: np.random.RandomState
+) -> tuple[float, float]:
+    """Return the residual trace and its standard error: exact for few rows, else from draws with law ``upper``."""
+    if len(diagonal) <= _TRACE_ROWS or law[-1] <= 0:
+        return float(factor.residuals(diagonal).sum()), 0.0
+    drawn = np.searchsorted(law, rng.random_sample(_TRACE_ROWS) * law[-1], side="right")
+    f = factor.rows(factor.X[drawn])
+    ratios = np.maximum(diagonal[drawn] - np.einsum("ij,ij->i", f, f), 0.0) / upper[drawn]
+    return float(law[-1] * ratios.mean()), float(law[-1] * ratios.std() / np.sqrt(_TRACE_ROWS))
+
+
+def greedily_pivoted_cholesky(kernel: Kernel, X: Any, n_pivots: int, *, diagonal: Array) -> Pivots:
+    """Take the row of the largest residual each time: the pivoted incomplete Cholesky factorisation.
+
+    Cost: n m kernel values, n m^2 operations limited by memory bandwidth, n m numbers held.
+
+    References
+    ----------
+    S. Fine and K. Scheinberg, "Efficient SVM training using low-rank kernel representations", JMLR 2001.
+    """
+    n = len(diagonal)
+    factor = np.empty((n_pivots, n))
+    residual = diagonal.copy()
+    indices: list[int] = []
+    while len(indices) < n_pivots:
+        s = int(np.argmax(residual))
+        if residual[s] <= _FLAT * diagonal[s]:
+            break
+        j = len(indices)
+        column = kernel._prepared(X[[s]], np.float64)(X)[:, 0]
+        column -= factor[:j, s] @ factor[:j]
+        factor[j] = column / np.sqrt(residual[s])
+        residual -= factor[j] ** 2
+        residual[s] = 0.0
+        np.maximum(residual, 0.0, out=residual)
+        indices.append(s)
+    return Pivots(np.array(indices, dtype=np.int64), float(residual.sum()), 0.0)

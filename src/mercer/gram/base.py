@@ -1,0 +1,133 @@
+"""What every Gram operator can do."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from mercer._typing import Array
+from mercer.gram.errors import ApproximationError, approximation_error, measuring_stream
+from mercer.validation import check_integer, check_matrix, check_memory, check_real
+
+_TILE_ENTRIES = 2**20
+
+
+class GramOperator(LinearOperator):
+    """A symmetric n x n matrix that approximates k(X, X), as a scipy ``LinearOperator``.
+
+    A subclass writes ``_matmat``, ``rows`` and ``diagonal``, and sets ``_n_rows``, ``_dtype`` and ``kernel_`` (None
+    where it knows no kernel).
+    """
+
+    _n_rows: int
+    _dtype: np.dtype[Any]
+    kernel_: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return (self._n_rows, self._n_rows)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the products."""
+        return self._dtype
+
+    @abstractmethod
+    def _matmat(self, V: Array) -> Array:
+        """Return the product with the columns of V."""
+
+    def _matvec(self, v: Array) -> Array:
+        return self._matmat(v.reshape(-1, 1)).reshape(v.shape)
+
+    def _adjoint(self) -> "GramOperator":
+        return self
+
+    def _transpose(self) -> "GramOperator":
+        return self
+
+    @abstractmethod
+    def rows(self, i: Any) -> Array:
+        """Return row i (an int), or the rows i (an array of row numbers or a slice), of the matrix."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+
+    @property
+    @abstractmethod
+    def memory_bytes(self) -> int:
+        """Bytes that the operator holds, X itself not counted."""
+
+    def to_dense(self) -> Array:
+        """Return the matrix, refused where it does not fit the memory."""
+        n = self._n_rows
+        name = type(self).__name__
+        check_memory(name, "the number of rows", n, n * n * self._dtype.itemsize, "the dense matrix")
+        return self.rows(slice(0, n))
+
+    def error(self, X: Any, **options: Any) -> ApproximationError:
+        """Return ``approximation_error`` of this operator on the rows X that it was built on.
+
+        ``options`` are those of ``approximation_error``.
+        """
+        self._check_known(X)
+        return approximation_error(self, X, **options)
+
+    def frobenius_error(self, X: Any, *, n_sampled: int = 1000, random_state: Any = 0) -> float:
+        r"""Return the relative Frobenius error :math:`\|K - \tilde K\|_F / \|K\|_F` of the whole matrix.
+
+        From whole rows of K, so that the diagonal keeps its weight; ``error`` compares a square sample, in which the
+        diagonal counts for more.
+
+        Parameters
+        ----------
+        X : array or CSR matrix
+            The rows that the operator was built on.
+        n_sampled : int
+            Rows of K compared, drawn uniformly; all of them, and the exact error, where there are no more. Both squared
+            norms are then estimated without bias, at the cost of ``n_sampled`` rows of the exact matrix.
+        random_state : int, RandomState or None
+        """
+        X = check_matrix(type(self).__name__, "X", X)
+        self._check_known(X)
+        n_sampled = check_integer(type(self).__name__, "n_sampled", n_sampled)
+        chosen = np.sort(measuring_stream(random_state).permutation(self._n_rows)[:n_sampled])
+        exact = self.kernel_._prepared(X, np.float64)
+        missed, total = 0.0, 0.0
+        for part in np.array_split(chosen, 1 + len(chosen) * self._n_rows // _TILE_ENTRIES):
+            K = exact(X[part])
+            missed += float(((K - self.rows(part)) ** 2).sum())
+            total += float((K**2).sum())
+        return float(np.sqrt(missed / total))
+
+    def _check_known(self, X: Any) -> None:
+        name = type(self).__name__
+        if self.kernel_ is None:
+            raise ValueError(f"{name}: no kernel is known to compare with. Build it from a fitted map.")
+        if np.shape(X)[0] != self._n_rows:
+            raise ValueError(
+                f"{name}: the error is that of the {self._n_rows} rows that the operator was built on, got "
+                f"{np.shape(X)[0]}."
+            )
+
+
+def as_columns(owner: str, B: Any, n_rows: int) -> tuple[Array, bool]:
+    """Return a right-hand side as float64 columns, and whether it was a vector."""
+    columns = np.asarray(B, dtype=np.float64)
+    if columns.ndim not in (1, 2) or columns.shape[0] != n_rows:
+        raise ValueError(f"{owner}: the right-hand side must have {n_rows} rows, got shape {columns.shape}.")
+    return columns.reshape(n_rows, -1), columns.ndim == 1
+
+
+def check_ridge(owner: str, alpha: Any) -> float:
+    """Return the ridge alpha, positive."""
+    return check_real(owner, "alpha", alpha, least=0, strict=True, way_out="The matrix alone is singular.")
+
+
+def row_numbers(i: Any, n_rows: int) -> Array | int:
+    """Return a slice as row numbers, an int or an array of ints as it is."""
+    if isinstance(i, slice):
+        return np.arange(n_rows)[i]
+    return int(i) if np.ndim(i) == 0 else np.asarray(i)

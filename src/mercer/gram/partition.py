@@ -1,0 +1,76 @@
+"""Rows in clusters, as the block approximations use them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from mercer._typing import Array
+from mercer.features.landmarks import kmeans_centres
+from mercer.parallel import for_each_block, row_blocks
+
+# Centres of a few clusters are known well from this many rows, whatever the number of rows: assigning is then all
+# that grows with it.
+_ROWS_FOR_CENTRES = 20_000
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Centres, and the row numbers of each cluster one after the other.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (c, d)
+    order : ndarray of int
+        Row numbers sorted by cluster.
+    ends : ndarray of int
+        Where each cluster ends in ``order``.
+    """
+
+    centres: Array
+    order: Array
+    ends: Array
+
+    @classmethod
+    def of(cls, X: Any, n_clusters: int, rng: np.random.RandomState) -> "Partition":
+        """Cluster the rows by k-means; clusters that no row is nearest to are dropped."""
+        n = X.shape[0]
+        some = X if n <= _ROWS_FOR_CENTRES else X[np.sort(rng.permutation(n)[:_ROWS_FOR_CENTRES])]
+        centres = _mean(X) if n_clusters == 1 else kmeans_centres(some, n_clusters, rng)
+        labels = nearest(X, centres)
+        used, labels = np.unique(labels, return_inverse=True)
+        order = np.argsort(labels, kind="stable").astype(np.int64)
+        return cls(centres[used], order, np.cumsum(np.bincount(labels)))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def slices(self) -> list[slice]:
+        """The place of each cluster in ``order``."""
+        starts = [0, *self.ends[:-1].tolist()]
+        return [slice(a, b) for a, b in zip(starts, self.ends.tolist(), strict=True)]
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held."""
+        return int(self.centres.nbytes + self.order.nbytes + self.ends.nbytes)
+
+
+def nearest(X: Any, centres: Array) -> Array:
+    """Return the number of the nearest centre of each row."""
+    labels = np.empty(X.shape[0], dtype=np.int64)
+    half_squares = row_norms(centres, squared=True) / 2
+
+    def work(rows: slice) -> None:
+        # argmin |x - c|^2 = argmin |c|^2 / 2 - <x, c>
+        products = np.asarray(safe_sparse_dot(X[rows], centres.T, dense_output=True))
+        labels[rows] = np.argmin(half_squares - products, axis=1)
+
+    for_each_block(work, row_blocks(X.shape[0]))
+    return labels
+
+
+def _mean(X: Any) -> Array:
+    return np.asarray(X.mean(axis=0), dtype=X.dtype).reshape(1, -1)

@@ -1,0 +1,69 @@
+"""The block approximation and its partition."""
+
+import numpy as np
+import pytest
+
+from mercer import BlockGram, Gaussian, config_context
+from mercer.gram.partition import Partition, nearest
+
+KERNEL = Gaussian(gamma=1.0)
+X = np.random.RandomState(0).standard_normal((70, 2))
+
+
+def test_exact_within_clusters_and_zero_between():
+    operator = BlockGram(KERNEL, X, n_clusters=5, random_state=0)
+    labels = nearest(X, operator.partition_.centres)
+    K = operator.to_dense()
+    same = labels[:, None] == labels[None, :]
+    np.testing.assert_allclose(K[same], KERNEL(X)[same], atol=1e-12)
+    assert not K[~same].any()
+
+
+def test_memory_is_that_of_the_blocks():
+    operator = BlockGram(KERNEL, X, n_clusters=5, random_state=0)
+    sizes = np.bincount(nearest(X, operator.partition_.centres))
+    assert operator.memory_bytes == 8 * (sizes**2).sum() + operator.partition_.memory_bytes
+    with config_context(memory="2kB"), pytest.raises(MemoryError, match="BlockGram: n_clusters=1 needs"):
+        BlockGram(KERNEL, X, n_clusters=1)
+
+
+def test_one_cluster_is_the_exact_matrix():
+    np.testing.assert_allclose(BlockGram(KERNEL, X, n_clusters=1).to_dense(), KERNEL(X), atol=1e-12)
+
+
+def test_as_many_clusters_as_rows_is_the_diagonal():
+    np.testing.assert_allclose(BlockGram(KERNEL, X, n_clusters=200).to_dense(), np.eye(70))
+
+
+def test_a_partition_covers_every_row_once():
+    partition = Partition.of(X, 6, np.random.RandomState(0))
+    assert sorted(partition.order) == list(range(70))
+    assert len(partition) == len(partition.slices) == 6
+    labels = nearest(X, partition.centres)
+    for s, part in enumerate(partition.slices):
+        assert set(labels[partition.order[part]]) == {s}
+
+
+def test_nearest_is_nearest():
+    centres = np.random.RandomState(1).standard_normal((4, 2))
+    distances = ((X[:, None] - centres) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(nearest(X, centres), distances.argmin(axis=1))
+
+
+def test_empty_clusters_are_dropped():
+    rows = np.repeat([[0.0], [1.0]], 10, axis=0)
+    operator = BlockGram(KERNEL, rows, n_clusters=5, random_state=0)
+    assert len(operator.blocks_) == 2
+    np.testing.assert_allclose(operator.solve(operator @ np.ones(20) + np.ones(20), alpha=1.0), np.ones(20))
+
+
+def test_one_row():
+    operator = BlockGram(KERNEL, [[1.0, 2.0]], n_clusters=3)
+    np.testing.assert_allclose(operator.to_dense(), [[1.0]])
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="BlockGram: n_clusters must be an integer >= 1, got 0"):
+        BlockGram(KERNEL, X, n_clusters=0)
+    with pytest.raises(ValueError, match="BlockGram: X contains NaN at row 0, column 0"):
+        BlockGram(KERNEL, [[np.nan]], n_clusters=1)
