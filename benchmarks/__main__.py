@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps", "shift_invariant"]
+TABLES = ["maps", "shift_invariant", "nystroem"]
 
 
 def main() -> None:

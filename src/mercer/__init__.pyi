@@ -8,10 +8,10 @@ from mercer.features import FourierFeatures as FourierFeatures
 from mercer.features import KitchenSinks as KitchenSinks
 from mercer.features import LinearFeatures as LinearFeatures
 from mercer.features import Normalize as Normalize
+from mercer.features import Nystroem as Nystroem
 from mercer.features import OrthogonalFeatures as OrthogonalFeatures
 from mercer.features import QuasiRandomFeatures as QuasiRandomFeatures
 from mercer.features import RandomBinning as RandomBinning
-from mercer.features import Nystroem as Nystroem
 from mercer.features import RandomMaclaurin as RandomMaclaurin
 from mercer.features import Rescale as Rescale
 from mercer.features import ScaleColumns as ScaleColumns

@@ -14,9 +14,9 @@ from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.linear import LinearFeatures
 from mercer.features.maclaurin import RandomMaclaurin
 from mercer.features.normalize import Normalize
+from mercer.features.nystroem import Nystroem
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.features.quasi_random import QuasiRandomFeatures
-from mercer.features.nystroem import Nystroem
 from mercer.features.split_sketch import SplitSketch
 from mercer.features.tensor_sketch import TensorSketch
 from mercer.features.transforms import ScaleColumns, SelectColumns
