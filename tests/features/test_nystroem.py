@@ -9,12 +9,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
+    Chi2,
     Concatenate,
     Exponential,
     Gaussian,
     Laplacian,
     Linear,
     LinearFeatures,
+    Matern,
     Nystroem,
     Polynomial,
     Sigmoid,
@@ -27,7 +29,13 @@ from mercer.gram import approximation_error
 from mercer.testing import rounding, sample_rows
 
 KERNEL = Gaussian(gamma=2.0)
-KERNELS = [KERNEL, Laplacian(gamma=1.0), Polynomial(2, coef0=1.0), 0.5 * Linear() * KERNEL + Exponential(gamma=1.0)]
+KERNELS = [
+    KERNEL,
+    Laplacian(gamma=1.0),
+    Matern(1.5, length_scale=1.0),
+    Polynomial(2, coef0=1.0),
+    0.5 * Linear() * KERNEL + Exponential(gamma=1.0),
+]
 
 
 def gram(nystroem, X):
@@ -339,3 +347,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match="NaN"):
             fitted.fit(np.full((3, 5), np.nan))
         np.testing.assert_array_equal(fitted.transform(X), Z)
+
+    def test_rows_outside_the_kernels_domain(self):
+        X = np.abs(sample_rows(20))
+        fitted = Nystroem(Chi2(), n_components=5, random_state=0).fit(X)
+        with pytest.raises(ValueError, match="row 0, column 0"):
+            fitted.transform(-X)
+        with pytest.raises(ValueError, match="row 0, column 0"):
+            Nystroem(Chi2(), n_components=5).fit(-X)

@@ -39,8 +39,8 @@ class Nystroem(FeatureMap):
     ----------
     kernel : Kernel, callable, "precomputed" or None
         A callable f(A, B) returns the matrix of k(a, b) for two sets of rows, or two lists of any objects when X is a
-        list. With "precomputed", ``fit`` takes the Gram matrix and ``transform`` rows k(x, X_train). None: Gaussian
-        with gamma = 1 / (n_features * variance of X).
+        list. With "precomputed", ``fit`` takes the Gram matrix and ``transform`` rows k(x, X_train). None:
+        ``Gaussian(gamma="scale")``.
     n_components : int, default=100
         Number of landmarks; all rows, with a warning, where there are fewer.
     landmarks : str, callable, row numbers or points, default="auto"
@@ -91,7 +91,7 @@ class Nystroem(FeatureMap):
     True
     """
 
-    _natural_kernel = Gaussian(gamma=1.0)
+    _natural_kernel = Gaussian(gamma="scale")
 
     def __init__(
         self,
@@ -171,9 +171,9 @@ class Nystroem(FeatureMap):
             return PrecomputedKernel(X)
         if _is_function(self.kernel):
             return FunctionKernel(self.kernel)  # type: ignore[arg-type]
-        if self.kernel is None:
-            return Gaussian(gamma=_scale(X))
-        return as_kernel("Nystroem", self.kernel, self._natural_kernel).resolve(X)
+        kernel = as_kernel("Nystroem", self.kernel, self._natural_kernel).resolve(X)
+        kernel._check_domain("X", X)
+        return kernel
 
     def _check_kernel(self, kernel: Kernel) -> None:
         """Accept: whether a kernel is positive semi-definite is seen on the landmarks."""
@@ -228,6 +228,8 @@ class Nystroem(FeatureMap):
         return projection @ _principal_directions(kernel, X, self.landmarks_, projection, self.rank)
 
     def _writer(self, X: Any) -> Writer:
+        if X.ndim == 2 and not isinstance(self.kernel_, PrecomputedKernel):
+            self.kernel_._check_domain("X", X)
         columns = self._columns(X.dtype if X.dtype != object else np.float64)
         projection = self.projection_.astype(X.dtype if X.dtype != object else np.float64)
 
@@ -292,16 +294,6 @@ def _objects(X: Any) -> Any:
     if not len(objects):
         raise ValueError("Nystroem: X is an empty list; give at least one object.")
     return objects
-
-
-def _scale(X: Any) -> float:
-    """Return 1 / (n_features * variance of X's entries), 1 for constant X."""
-    if sparse.issparse(X):
-        mean = float(X.mean())
-        variance = float(X.multiply(X).mean()) - mean**2
-    else:
-        variance = float(X.var(dtype=np.float64))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 def _gram_matrix(K: Any) -> Array:

@@ -32,7 +32,7 @@ class MEKA(FeatureMap, GramOperator):
 
     Parameters
     ----------
-    kernel : Kernel, default=Gaussian(gamma=1.0)
+    kernel : Kernel, default=Gaussian(gamma="scale")
     n_clusters : int, default=5
         Clusters that remain empty are dropped.
     rank : int, default=20
@@ -79,7 +79,7 @@ class MEKA(FeatureMap, GramOperator):
     True
     """
 
-    _natural_kernel = Gaussian(gamma=1.0)
+    _natural_kernel = Gaussian(gamma="scale")
 
     def __init__(
         self,
@@ -103,6 +103,7 @@ class MEKA(FeatureMap, GramOperator):
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._check_params()
         kernel = as_kernel("MEKA", self.kernel, self._natural_kernel).resolve(X)
+        kernel._check_domain("X", X)
         self._n_rows, self._dtype = int(X.shape[0]), np.dtype(X.dtype)
         self.partition_ = Partition.of(X, self.n_clusters, rng)
         width = len(self.partition_) * self.rank
@@ -232,6 +233,7 @@ class MEKA(FeatureMap, GramOperator):
 
     def _writer(self, X: Any) -> Writer:
         self._check_positive("transform")
+        self.kernel_._check_domain("X", X)
         roots = [self._root[place].astype(X.dtype) for place in self._places]
 
         def write(rows: slice, out: Array) -> None:
