@@ -18,6 +18,7 @@ from mercer.features import (
     FeatureMap,
     FourierFeatures,
     LinearFeatures,
+    Nystroem,
     OrthogonalFeatures,
     RandomMaclaurin,
     SplitSketch,
@@ -71,6 +72,7 @@ def _maps(kernel: Kernel) -> list[tuple[str, FeatureMap]]:
         ("Fourier features", FourierFeatures(kernel)),
         ("Orthogonal features", OrthogonalFeatures(kernel)),
         ("Fastfood", Fastfood(kernel)),
+        ("Nystroem", Nystroem(kernel)),
         ("Tensor Sketch of the series", TensorSketch(kernel)),
     ]
 

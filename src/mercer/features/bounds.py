@@ -155,7 +155,7 @@ def components_for(
     >>> from mercer.features import components_for
     >>> X = np.random.RandomState(0).rand(50, 10)
     >>> needed = components_for(Polynomial(2), X, error=0.5, confidence=0.9)
-    >>> needed.inequality, int(needed) < 1000
+    >>> needed.inequality, int(needed) < 10_000
     ('Chebyshev, exact variance', True)
     """
     kernel = as_kernel(_NAME, kernel, Polynomial(2))
