@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from mercer import Composed, Exponential, Linear, Normalized, Polynomial, RandomMaclaurin, feature_map
+from mercer import (
+    Columns,
+    Composed,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Normalized,
+    Polynomial,
+    RandomMaclaurin,
+    Scale,
+    feature_map,
+)
 from mercer.features.scalar import scalar_draws
 from mercer.kernels import Kernel
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
@@ -15,6 +27,8 @@ INNER = [
     Linear() * Polynomial(2, coef0=1.0),
     Normalized(Polynomial(2, coef0=0.5)),
     Composed(Polynomial(2, coef0=0.3), 0.5 * Linear()),
+    Gaussian(gamma=1.5),
+    Scale(Laplacian(gamma=0.8), [1.0, 2.0, 0.5, 1.0, 0.0]) + Columns(Linear(), [0, 2]),
 ]
 
 
@@ -46,6 +60,14 @@ def test_feature_map_finds_it():
     chosen = feature_map(kernel, 50, random_state=0).fit(sample_rows())
     assert isinstance(chosen, RandomMaclaurin)
     assert chosen.kernel_ == kernel
+
+
+def test_the_bandwidth_of_an_inner_kernel_is_found_in_fit():
+    chosen = RandomMaclaurin(Composed(Exponential(gamma=1.0), Gaussian(gamma="scale")), random_state=0).fit(
+        sample_rows()
+    )
+    assert chosen.kernel_ == Composed(Exponential(gamma=1.0), Gaussian(gamma="scale").resolve(sample_rows()))
+    assert isinstance(chosen.kernel_.inner.gamma, float)
 
 
 def test_truncation_is_bounded_by_the_inner_diagonal():

@@ -9,7 +9,8 @@ import numpy as np
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.kernels import Gaussian, Kernel
+from mercer.features.scalar import register_scalar
+from mercer.kernels import Gaussian, Kernel, StationaryKernel
 from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant
 from mercer.validation import check_integer, check_memory, check_real
 
@@ -183,3 +184,7 @@ def rahimi_recht_components(
         )
     logarithm = log(2**8 * spread * (diameter / error) ** 2 / (1 - confidence))
     return 2 * ceil(max(1.0, 4 * (n_features + 2) / error**2 * logarithm))
+
+
+# Cosines with offsets are independent and unbiased one by one; the cosine and sine of a pair are not.
+register_scalar(StationaryKernel, lambda kernel, n: FourierFeatures(kernel, n_components=n, pairs=False))

@@ -16,6 +16,7 @@ from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum
 from mercer.kernels.functions import inverse_lengths
+from mercer.kernels.transforms import TransformedKernel
 
 # Kernel class -> function of a kernel and a number that returns an unfitted map whose features, times the root of
 # their number, are independent scalar draws once shuffled. A class without a row takes its nearest ancestor's.
@@ -46,6 +47,8 @@ def scalar_draws(kernel: Kernel, X: Any, n: int, rng: np.random.RandomState) -> 
         return _SignedSum(kernel, members, n, rng) if isinstance(kernel, Sum) else _Products(members)
     if isinstance(kernel, Scaled | Normalized):
         return _Reweighted(kernel, scalar_draws(kernel.kernel, X, n, rng))
+    if isinstance(kernel, TransformedKernel):
+        return _Transformed(kernel, scalar_draws(kernel.kernel, kernel.apply(X), n, rng))
     factory = next((_table[ancestor] for ancestor in type(kernel).__mro__ if ancestor in _table), None)
     if factory is None:
         raise ValueError(
@@ -142,6 +145,20 @@ class _Products(ScalarDraws):
                 return None
             total *= moment
         return total
+
+
+class _Transformed(ScalarDraws):
+    """Draws on transformed rows."""
+
+    def __init__(self, kernel: TransformedKernel, member: ScalarDraws):
+        self.kernel = kernel
+        self.member = member
+
+    def writer(self, X: Any) -> Writer:
+        return self.member.writer(self.kernel.apply(X))
+
+    def second_moment(self, X: Array, Y: Array) -> Array | None:
+        return self.member.second_moment(self.kernel.apply(X), self.kernel.apply(Y))
 
 
 class _Reweighted(ScalarDraws):
