@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import StandardScaler
@@ -78,7 +79,10 @@ def plot(tables: dict[str, list[dict[str, object]]], path: Path) -> None:
             if own:
                 times, errors = [1e3 * row["seconds"] for row in own], [row["error"] for row in own]
                 axis.loglog(times, errors, "os^vDP"[i] + "-", ms=4, color=f"C{i}", label=name)
-        axis.set(title=title, xlabel="ms for 10000 rows")
+        axis.set(title=title, xlabel=f"ms for {N_TIMED} rows")
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.grid(visible=True, which="both", alpha=0.25)
     axes[0][0].set_ylabel("relative error of the Gram matrix")
     handles, labels = [], []

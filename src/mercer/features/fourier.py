@@ -8,11 +8,15 @@ import numpy as np
 
 from mercer import core
 from mercer._typing import Array
+from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.scalar import register_scalar
 from mercer.kernels import Gaussian, Kernel, StationaryKernel
 from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant
 from mercer.validation import check_integer, check_memory, check_real
+
+# From here on BLAS spends so much on its copies of the frequencies that taller blocks of rows pay.
+_TALL_COLUMNS = 1024
 
 
 class PhaseFeatures(FeatureMap):
@@ -51,6 +55,13 @@ class PhaseFeatures(FeatureMap):
             core.fourier(X, rows, turns, offsets, scale, out)
 
         return write
+
+    def _block_rows(self, n_rows: int) -> int:
+        config = get_config()
+        n_features = len(getattr(self, "frequencies_", ()))
+        if config.block_rows != DEFAULT_BLOCK_ROWS or n_features < _TALL_COLUMNS:
+            return config.block_rows
+        return max(config.block_rows, min(1024, -(-n_rows // config.threads)))
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         longest = float(np.sqrt(np.square(self.frequencies_).sum(axis=0).max()))
