@@ -21,16 +21,15 @@ from mercer.kernels.dot_product import (
 from mercer.kernels.functions import Composed, Normalized
 from mercer.kernels.given import FunctionKernel, PrecomputedKernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
-from mercer.kernels.stationary import (
+from mercer.kernels.radial import (
     Cauchy,
     ExponentialPower,
     Gaussian,
-    Laplacian,
     Matern,
     RadialKernel,
     RationalQuadratic,
-    StationaryKernel,
 )
+from mercer.kernels.stationary import Laplacian, StationaryKernel
 from mercer.kernels.transforms import Columns, Scale, TransformedKernel
 
 __all__ = [
