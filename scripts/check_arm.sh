@@ -1,6 +1,6 @@
 #!/bin/sh
 # Cross-compile csrc for 64-bit ARM with a second compiler (clang), warnings as errors. Nothing is run.
-# Needs: python with nanobind (PYTHON=..., default python3) and a package index that pip can reach.
+# PYTHON chooses the interpreter; the compiler and nanobind come into a temporary virtual environment.
 set -eu
 
 python=${PYTHON:-python3}
@@ -9,10 +9,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$python" -m venv "$work/venv"
-"$work/venv/bin/pip" install --quiet ziglang
+"$work/venv/bin/pip" install --quiet ziglang nanobind
 
 include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
-nanobind=$("$python" -m nanobind --include_dir)
+nanobind=$("$work/venv/bin/python" -m nanobind --include_dir)
 
 compile() {
     echo "aarch64: $1"
