@@ -55,12 +55,12 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     return _rows(name, "X", X)
 
 
-def check_matrix(owner: str, name: str, X: Any) -> Any:
-    """Return a kernel's argument as a finite float array or CSR matrix."""
+def check_matrix(owner: str, name: str, X: Any, *, first_row: int = 0) -> Any:
+    """Return a kernel's argument, or a block of rows from ``first_row`` on, as a finite float array or CSR matrix."""
     X = _numbers(owner, name, X)
     X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name, estimator=owner)
     X = _rows(owner, name, X)
-    block_norm(owner, name, X, slice(0, X.shape[0]))
+    block_norm(owner, name, X, slice(0, X.shape[0]), first_row=first_row)
     return X
 
 
@@ -100,7 +100,7 @@ def _check_csr(owner: str, name: str, X: Any) -> None:
         raise ValueError(f"{owner}: {name} is not a valid CSR matrix: {fault}. Build it anew from its rows.")
 
 
-def block_norm(owner: str, name: str, X: Any, rows: slice) -> float:
+def block_norm(owner: str, name: str, X: Any, rows: slice, *, first_row: int = 0) -> float:
     """Return the Frobenius norm of a block of rows, refusing NaN and inf by row and column.
 
     One pass serves both finiteness and the bounds on overflow; inf means finite entries whose squares overflow.
@@ -111,11 +111,11 @@ def block_norm(owner: str, name: str, X: Any, rows: slice) -> float:
     else:
         square = float(np.einsum("ij,ij->", values, values))
     if not np.isfinite(square) and not np.isfinite(values).all():
-        raise ValueError(_where_not_finite(owner, name, X))
+        raise ValueError(_where_not_finite(owner, name, X, first_row))
     return float(np.sqrt(square)) if np.isfinite(square) else np.inf
 
 
-def _where_not_finite(owner: str, name: str, X: Any) -> str:
+def _where_not_finite(owner: str, name: str, X: Any, first_row: int) -> str:
     if sparse.issparse(X):
         entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
         row, column = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
@@ -125,8 +125,8 @@ def _where_not_finite(owner: str, name: str, X: Any) -> str:
         value = X[row, column]
     kind = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
-        f"{owner}: {name} contains {kind} at row {row}, column {column}; every entry must be a finite number of "
-        f"{X.dtype}. Impute it (sklearn.impute.SimpleImputer), clip it, or drop the row."
+        f"{owner}: {name} contains {kind} at row {first_row + row}, column {column}; every entry must be a finite "
+        f"number of {X.dtype}. Impute it (sklearn.impute.SimpleImputer), clip it, or drop the row."
     )
 
 

@@ -1,25 +1,36 @@
-"""Rows as a re-iterable source of blocks."""
+"""Rows as a re-iterable source of blocks, with y and weights where they are given."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from math import ceil
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.parallel import row_blocks
+from mercer._typing import Array
+from mercer.config import get_config
+from mercer.data.readers import Block, Reader, reader_of, stacked
 from mercer.validation import check_matrix
 
 
-@dataclass(frozen=True)
 class Blocks:
-    """The rows of an array or CSR matrix in blocks; each pass over it yields the same blocks, as views.
+    """Rows in blocks of ``block_rows``; each pass reads the source anew and yields the same blocks.
+
+    Blocks are cut to the same size whatever pieces the source comes in, so that a fit does not depend on the layout of
+    a file. Every block is checked as it is read: finite numbers, the width and type of the first, and on later passes
+    the same number of rows. ``as_blocks`` makes them.
 
     Parameters
     ----------
-    X : ndarray or CSR matrix, checked
+    reader : Reader
     block_rows : int, optional
         Rows a block, ``config_context``'s by default.
+    y, sample_weight : array, optional
+        One entry (of y: or row of entries) for each row; where the reader has its own, leave them out.
+    owner : str
+        Whom errors name.
 
     Examples
     --------
@@ -29,43 +40,227 @@ class Blocks:
     [(2, 5), (2, 5), (1, 5)]
     """
 
-    X: Any
-    block_rows: int | None = None
+    def __init__(
+        self,
+        reader: Reader,
+        block_rows: int | None = None,
+        *,
+        y: Array | None = None,
+        sample_weight: Array | None = None,
+        owner: str = "as_blocks",
+    ):
+        self.reader = reader
+        self.block_rows = block_rows
+        self.owner = owner
+        self._y, self._sample_weight = y, sample_weight
+        self._n_rows = reader.n_rows
+        if y is not None and reader.labelled:
+            raise ValueError(f"{owner}: y is given twice, by the source of X and as an argument. Leave one out.")
+        if self._n_rows is not None:
+            self._check_lengths(self._n_rows)
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.X.shape[0])
+    def n_rows(self) -> int | None:
+        """Number of rows; None for a source that does not say, until a pass has counted them."""
+        return self._n_rows
 
     @property
     def width(self) -> int:
         """Number of columns."""
-        return int(self.X.shape[1])
+        return self.reader.width
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the entries, float32 or float64."""
-        dtype: np.dtype[Any] = self.X.dtype
-        return dtype
+        return self.reader.dtype
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where the source has them."""
+        return self.reader.names
 
     @property
     def is_sparse(self) -> bool:
         """Whether the blocks are CSR."""
-        return bool(sparse.issparse(self.X))
+        return self.reader.is_sparse
 
-    def slices(self) -> list[slice]:
-        """Return the rows of each block."""
-        return row_blocks(self.n_rows, self.block_rows)
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the rows come with y."""
+        return self._y is not None or self.reader.labelled
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the width, the type and all entries of X, y and weights, in one pass over the rows.
+
+        The same rows have the same fingerprint whatever they are read from and however they are cut.
+        """
+        hashes: dict[str, Any] = {}
+        for block in self.labelled():
+            X = block.X
+            lengths = np.diff(X.indptr).astype(np.int64) if self.is_sparse else None
+            parts = {
+                "values": X.data if self.is_sparse else X,
+                "columns": X.indices.astype(np.int64) if self.is_sparse else None,
+                "lengths": lengths,
+                "y": block.y,
+                "sample_weight": block.sample_weight,
+            }
+            for name, part in parts.items():
+                if part is not None:
+                    hashes.setdefault(name, blake2b(digest_size=16)).update(_bytes(part))
+        whole = blake2b(f"{self.width} {self.dtype} {self.is_sparse}".encode(), digest_size=16)
+        for name in sorted(hashes):
+            whole.update(name.encode() + hashes[name].digest())
+        return whole.hexdigest()
 
     def __len__(self) -> int:
-        return len(self.slices())
+        if self._n_rows is None:
+            raise TypeError(f"{self.owner}: the number of blocks is not known before the first pass over this source.")
+        return ceil(self._n_rows / self._rows_a_block())
 
     def __iter__(self) -> Iterator[Any]:
-        return (self.X[rows] for rows in self.slices())
+        return (block.X for block in self.labelled())
+
+    def labelled(self) -> Iterator[Block]:
+        """Iterate over the blocks as ``Block(X, y, sample_weight)``."""
+        size = self._rows_a_block()
+        held: list[Block] = []
+        n_held = 0
+        for piece in self._checked_pieces(size):
+            start = 0
+            while n_held + piece.n_rows - start >= size:
+                stop = start + size - n_held
+                yield stacked([*held, piece.rows(slice(start, stop))])
+                held, n_held, start = [], 0, stop
+            if start < piece.n_rows:
+                held.append(piece.rows(slice(start, piece.n_rows)))
+                n_held += piece.n_rows - start
+        if held:
+            yield stacked(held)
+
+    def _rows_a_block(self) -> int:
+        return self.block_rows or get_config().block_rows
+
+    def _checked_pieces(self, size: int) -> Iterator[Block]:
+        """Yield the reader's pieces with their y and weights, each checked, and at the end the number of rows."""
+        first_row = 0
+        for piece in self.reader.pieces(size):
+            if piece.X.ndim == 2 and piece.n_rows == 0:
+                continue
+            X = check_matrix(self.owner, "X", piece.X, first_row=first_row)
+            last_row = first_row + X.shape[0]
+            self._check_same_kind(X, first_row)
+            if self._n_rows is not None and last_row > self._n_rows:
+                raise self._other_length(f"at least {last_row}")
+            rows = slice(first_row, last_row)
+            y = piece.y if self._y is None else self._y[rows]
+            weight = piece.sample_weight if self._sample_weight is None else self._sample_weight[rows]
+            self._check_pairs(X.shape[0], y, weight, first_row)
+            yield Block(X, y, weight)
+            first_row = last_row
+        self._check_count(first_row)
+
+    def _check_count(self, n_rows: int) -> None:
+        if n_rows == 0 and not self._n_rows:
+            raise ValueError(f"{self.owner}: X has 0 sample(s) while a minimum of 1 is required.")
+        if self._n_rows is None:
+            self._check_lengths(n_rows)
+            self._n_rows = n_rows
+        elif n_rows != self._n_rows:
+            raise self._other_length(str(n_rows))
+
+    def _other_length(self, found: str) -> ValueError:
+        return ValueError(
+            f"{self.owner}: the source of X gave {self._n_rows} rows before and {found} now; every pass must give the "
+            "same rows. If it wraps one iterator, return a new one at each call; if a file changed, start again."
+        )
+
+    def _check_same_kind(self, X: Any, first_row: int) -> None:
+        kinds = {
+            "columns": (self.width, X.shape[1]),
+            "type": (self.dtype, X.dtype),
+            "layout": tuple("CSR" if is_csr else "dense" for is_csr in (self.is_sparse, sparse.issparse(X))),
+        }
+        for what, (expected, found) in kinds.items():
+            if expected != found:
+                raise ValueError(
+                    f"{self.owner}: the block of X at row {first_row} has {what} {found}, and the source began with "
+                    f"{expected}; all blocks of all passes must agree. Convert them where they are made."
+                )
+
+    def _check_pairs(self, n_rows: int, y: Array | None, weight: Array | None, first_row: int) -> None:
+        for name, values in (("y", y), ("sample_weight", weight)):
+            if values is not None and len(values) != n_rows:
+                raise ValueError(
+                    f"{self.owner}: at row {first_row} X has {n_rows} rows and {name} has {len(values)}; each row "
+                    f"needs one entry of {name}."
+                )
+        if self.is_labelled and y is None:
+            raise ValueError(f"{self.owner}: the block of X at row {first_row} has no y, and earlier blocks have one.")
+
+    def _check_lengths(self, n_rows: int) -> None:
+        for name, values in (("y", self._y), ("sample_weight", self._sample_weight)):
+            if values is not None and len(values) != n_rows:
+                raise ValueError(
+                    f"{self.owner}: X has {n_rows} rows and {name} has {len(values)}: inconsistent numbers of samples. "
+                    f"Each row needs one entry of {name}."
+                )
 
 
-def as_blocks(X: Any, *, block_rows: int | None = None) -> Blocks:
-    """Return X as blocks: an array, a data frame of numbers, a sparse matrix, or blocks already."""
+def _bytes(values: Array) -> bytes:
+    """Return the entries' bytes; text and objects by what they print as, since their bytes depend on the width."""
+    if values.dtype.kind in "OUS":
+        return "\0".join([*map(str, values.ravel()), ""]).encode()
+    return np.ascontiguousarray(values).tobytes()
+
+
+def as_blocks(
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    block_rows: int | None = None,
+    owner: str = "as_blocks",
+) -> Blocks:
+    """Return a source of rows as blocks.
+
+    Parameters
+    ----------
+    X : source
+        An array or memory map; a sparse matrix; a pandas or polars data frame; a pyarrow table or dataset; the path of
+        a .npy, .parquet, .csv, .svm, .svmlight or .libsvm file (.gz and .bz2 too) or of a folder of parquet files; a
+        function that returns a new iterator of blocks (X, or tuples (X, y), or (X, y, sample_weight)) at each call; a
+        ``Reader``; or blocks already, which are returned as they are.
+    y, sample_weight : array or str, optional
+        One entry a row, or the name of the column of X that holds them. svmlight files bring their own y.
+    block_rows : int, optional
+        Rows a block.
+    owner : str
+        Whom errors name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.data import as_blocks
+    >>> def blocks():
+    ...     for i in range(3):
+    ...         yield np.full((2, 4), i), np.full(2, i)
+    >>> rows = as_blocks(blocks, block_rows=5)
+    >>> [(block.X.shape, block.y.tolist()) for block in rows.labelled()]
+    [((5, 4), [0, 0, 1, 1, 2]), ((1, 4), [2])]
+    """
     if isinstance(X, Blocks):
+        if y is not None or sample_weight is not None:
+            raise ValueError(f"{owner}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
         return X
-    return Blocks(check_matrix("as_blocks", "X", X), block_rows)
+    y_column, y = (y, None) if isinstance(y, str) else (None, y)
+    weight_column, weight = (sample_weight, None) if isinstance(sample_weight, str) else (None, sample_weight)
+    reader = reader_of(owner, X, y_column, weight_column)
+    return Blocks(
+        reader,
+        block_rows,
+        y=None if y is None else np.asarray(y),
+        sample_weight=None if weight is None else np.asarray(weight),
+        owner=owner,
+    )

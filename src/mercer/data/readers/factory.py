@@ -1,0 +1,45 @@
+"""Rows from a user's function that returns a new iterator each time."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.data.readers.base import Block, Reader
+from mercer.validation import check_matrix
+
+
+def once_only(owner: str) -> ValueError:
+    """Return the error of a source that cannot be read twice."""
+    return ValueError(
+        f"{owner}: X is an iterator that can be read once only, and {owner} needs several passes over the rows. Pass a "
+        "function that returns a new iterator at each call, such as lambda: read_blocks(path)."
+    )
+
+
+class FactoryReader(Reader):
+    """The blocks of the iterators that a function makes: X, or tuples (X, y), or (X, y, sample_weight)."""
+
+    def __init__(self, owner: str, factory: Callable[[], Iterable[Any]]):
+        self._owner, self._factory = owner, factory
+        blocks = factory()
+        if isinstance(blocks, Iterator) and factory() is blocks:
+            raise once_only(owner)
+        first = next((block for block in self.pieces(0) if block.n_rows), None)
+        if first is None:
+            raise ValueError(f"{owner}: X has 0 sample(s): the iterator yields no rows.")
+        X = check_matrix(owner, "X", first.X)
+        self.width, self.dtype = int(X.shape[1]), X.dtype
+        self.is_sparse, self.labelled = bool(sparse.issparse(X)), first.y is not None
+
+    def pieces(self, block_rows: int) -> Iterator[Block]:
+        """Yield what the iterator yields."""
+        for item in self._factory():
+            parts = item if isinstance(item, tuple) else (item,)
+            if not 1 <= len(parts) <= 3:
+                raise ValueError(
+                    f"{self._owner}: a block must be X, (X, y) or (X, y, sample_weight), got a tuple of {len(parts)}."
+                )
+            X = parts[0] if hasattr(parts[0], "shape") else np.asarray(parts[0])
+            yield Block(X, *(None if part is None else np.asarray(part) for part in parts[1:]))
