@@ -1,0 +1,12 @@
+"""Mergeable statistics: what a pass over the rows leaves behind.
+
+Each has an identity (``zero``), takes rows (``update``) and adds up (``merge``), so that blocks may be worked anywhere
+and in any number. Products of float32 rows are taken over at most 4096 of them and summed in float64.
+"""
+
+from mercer.stats.base import Statistic
+from mercer.stats.cross_moments import CrossMoments
+from mercer.stats.gradient import Gradient
+from mercer.stats.moments import Moments
+
+__all__ = ["CrossMoments", "Gradient", "Moments", "Statistic"]
