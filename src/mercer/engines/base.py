@@ -1,0 +1,23 @@
+"""The two verbs of an engine."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
+
+from mercer.data import Block, Blocks
+from mercer.stats import Statistic
+
+S = TypeVar("S", bound=Statistic)
+
+
+class Engine(Protocol):
+    """What learners ask of an engine, on one machine or on many.
+
+    The work on a block depends on the block alone. Merges follow an order that depends on the number of blocks alone,
+    so that the result does not depend on the number of workers.
+    """
+
+    def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
+        """Yield ``work(block)`` for each block, in order."""
+
+    def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
+        """Merge ``work(block)`` of all blocks into ``into``, in a fixed order, and return it."""

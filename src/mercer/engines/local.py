@@ -1,0 +1,80 @@
+"""The engine of one machine: mercer's thread pool."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mercer.config import get_config
+from mercer.data import Block, Blocks
+from mercer.engines.base import S
+from mercer.parallel import for_each_block
+
+
+class Local:
+    """``map`` and ``reduce`` on the threads of ``config_context(threads=...)``, with BLAS held to one thread.
+
+    One block a thread is in work and as many results wait, whatever the number of rows. Results are merged in the order
+    of the blocks: a left fold is the merge tree that needs no more than the total, where a balanced one would hold
+    log2(n) statistics, each as large as the total.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.data import as_blocks
+    >>> from mercer.engines import Local
+    >>> list(Local().map(lambda block: block.X.sum(), as_blocks(np.eye(5), block_rows=2)))
+    [2.0, 2.0, 1.0]
+    """
+
+    def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
+        """Yield ``work(block)`` for each block, in order: a few blocks a thread at a time."""
+        at_once = 4 * get_config().threads
+        rows = blocks.labelled()
+        while group := [block for _, block in zip(range(at_once), rows, strict=False)]:
+            results: list[Any] = [None] * len(group)
+
+            def store(numbered: tuple[int, Block], results: list[Any] = results) -> None:
+                results[numbered[0]] = work(numbered[1])
+
+            for_each_block(store, list(enumerate(group)))
+            yield from results
+
+    def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
+        """Merge ``work(block)`` of all blocks into ``into``, in the order of the blocks, and return it."""
+        fold = _Fold(into)
+
+        def merge(numbered: tuple[int, Block]) -> None:
+            number, block = numbered
+            try:
+                fold.add(number, work(block))
+            except BaseException:
+                fold.give_up()
+                raise
+
+        for_each_block(merge, enumerate(blocks.labelled()))
+        return into
+
+
+class _Fold:
+    """Merges results in the order of their numbers; a thread that is early waits for its turn."""
+
+    def __init__(self, total: Any) -> None:
+        self._total = total
+        self._next = 0
+        self._failed = False
+        self._turn = threading.Condition()
+
+    def add(self, number: int, part: Any) -> None:
+        with self._turn:
+            self._turn.wait_for(lambda: self._failed or self._next == number)
+            if self._failed:
+                return
+            self._total.merge(part)
+            self._next += 1
+            self._turn.notify_all()
+
+    def give_up(self) -> None:
+        """Let the threads that wait go: the block they wait for will not come."""
+        with self._turn:
+            self._failed = True
+            self._turn.notify_all()
