@@ -22,7 +22,7 @@ class Local:
     >>> import numpy as np
     >>> from mercer.data import as_blocks
     >>> from mercer.engines import Local
-    >>> list(Local().map(lambda block: block.X.sum(), as_blocks(np.eye(5), block_rows=2)))
+    >>> list(Local().map(lambda block: float(block.X.sum()), as_blocks(np.eye(5), block_rows=2)))
     [2.0, 2.0, 1.0]
     """
 

@@ -1,0 +1,38 @@
+"""What a solver returns."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mercer._typing import Array
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The value found, how it ended, and what it took.
+
+    Attributes
+    ----------
+    value : ndarray
+    status : str
+        "success", or what went wrong in a word or two.
+    iterations : int
+        0 for direct solvers.
+    history : tuple of float
+        The solver's measure of error after each iteration.
+    advice : str
+        What to change where the status is not success.
+    details : dict
+        What else a solver found, by name.
+    """
+
+    value: Array
+    status: str = "success"
+    iterations: int = 0
+    history: tuple[float, ...] = ()
+    advice: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def success(self) -> bool:
+        """Whether the solver reached its tolerance."""
+        return self.status == "success"
