@@ -69,6 +69,8 @@ _ROOM_OF = {
             "components_for",
             "feature_map",
         ],
+        "mercer.data": ["Blocks", "as_blocks"],
+        "mercer.learners": ["KernelRidge", "KernelRidgeClassifier"],
         "mercer.versions": ["show_versions"],
     }.items()
     for name in names

@@ -1,5 +1,7 @@
 from mercer.config import config_context as config_context
 from mercer.config import get_config as get_config
+from mercer.data import Blocks as Blocks
+from mercer.data import as_blocks as as_blocks
 from mercer.features import AdditiveFeatures as AdditiveFeatures
 from mercer.features import Concatenate as Concatenate
 from mercer.features import ExponentialChi2Features as ExponentialChi2Features
@@ -54,6 +56,8 @@ from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite
 from mercer.kernels import VovkPolynomial as VovkPolynomial
+from mercer.learners import KernelRidge as KernelRidge
+from mercer.learners import KernelRidgeClassifier as KernelRidgeClassifier
 from mercer.versions import show_versions as show_versions
 
 __version__: str

@@ -172,6 +172,30 @@ def check_finite_features(owner: str, Z: Array, first_row: int) -> None:
     )
 
 
+def check_weights(owner: str, weights: Any, n_rows: int, *, all_zero: bool = False) -> Array:
+    """Return sample weights as float64: one finite number >= 0 a row, and unless ``all_zero`` not all of them 0."""
+    values: Array = np.asarray(weights)
+    if values.ndim == 0 and isinstance(weights, numbers.Real):
+        values = np.full(n_rows, weights)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{owner}: sample_weight.shape == {values.shape}, expected {(n_rows,)}: each row needs one weight."
+        )
+    values = values.astype(np.float64)
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(f"{owner}: sample_weight must hold finite numbers >= 0, got {values[row]} at row {row}.")
+    if not all_zero and not values.any():
+        raise ValueError(f"{owner}: sample_weight must not be all zero. Leave it out for equal weights.")
+    return values
+
+
+def machine_memory() -> int:
+    """Return the memory budget in bytes, or what the machine has where none is set."""
+    return get_config().memory or _ram()
+
+
 def check_memory(owner: str, name: str, value: Any, n_bytes: int, what: str) -> None:
     """Refuse, before it is tried, what cannot fit the memory budget or the machine."""
     budget = get_config().memory

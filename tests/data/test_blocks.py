@@ -52,6 +52,15 @@ def test_y_and_weights_go_with_their_rows(rng):
     assert not as_blocks(X).is_labelled
 
 
+def test_targets_alone_and_another_cut(rng):
+    X, y = rng.standard_normal((5, 2)), np.arange(5)
+    for blocks in (as_blocks(X, y, block_rows=2), as_blocks(lambda: [(X, y)], block_rows=2)):
+        np.testing.assert_array_equal(np.concatenate(list(blocks.targets())), y)
+        other = blocks.recut(4, "KernelRidge")
+        assert [block.n_rows for block in other.labelled()] == [4, 1]
+        assert (other.owner, other.fingerprint) == ("KernelRidge", blocks.fingerprint)
+
+
 def test_a_fingerprint_is_of_the_rows_not_of_their_source_or_cuts(rng):
     X, y = rng.standard_normal((9, 3)), np.arange(9)
     one = as_blocks(X, y, block_rows=2).fingerprint

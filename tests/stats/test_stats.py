@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mercer.stats import CrossMoments, Gradient, Moments
+from mercer.stats import CrossMoments, Gradient, Moments, Totals
 from mercer.testing import check_statistic, rounding
 
 
@@ -27,11 +27,12 @@ def _arguments(kind, rng, n, sparse_rows):
         Moments: (Moments.of(4, 2, None if sparse_rows else np.full(4, 0.5)), (Z, Y, weight)),
         CrossMoments: (CrossMoments.of(4, 2), (Z, Y, weight)),
         Gradient: (Gradient.of(4, 2), (Z, Y)),
+        Totals: (Totals.of(2), (Y,)),
     }[kind]
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])
-@pytest.mark.parametrize("kind", [Moments, CrossMoments, Gradient])
+@pytest.mark.parametrize("kind", [Moments, CrossMoments, Gradient, Totals])
 @settings(max_examples=40, deadline=None)
 @given(case=_cut_rows())
 def test_the_laws(kind, sparse_rows, case):

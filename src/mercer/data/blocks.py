@@ -139,6 +139,21 @@ class Blocks:
         if held:
             yield stacked(held)
 
+    def recut(self, block_rows: int | None, owner: str) -> "Blocks":
+        """Return the same rows in blocks of another size, for another owner."""
+        other = Blocks(self.reader, block_rows, y=self._y, sample_weight=self._sample_weight, owner=owner)
+        other._n_rows = self._n_rows
+        return other
+
+    def targets(self) -> Iterator[Array]:
+        """Iterate over y alone: at once where it was given as an array, else in a pass over the source."""
+        if self._y is not None:
+            yield self._y
+            return
+        for block in self.labelled():
+            if block.y is not None:
+                yield block.y
+
     def _rows_a_block(self) -> int:
         return self.block_rows or get_config().block_rows
 

@@ -23,8 +23,9 @@ def cholesky(gram: Array, cross: Array, alpha: float) -> Solution:
     shifted[np.diag_indices_from(shifted)] += alpha
     with one_blas_thread():
         try:
-            return Solution(cho_solve(cho_factor(shifted, lower=True, overwrite_a=True), cross))
+            value = cho_solve(cho_factor(shifted, lower=True, overwrite_a=True), cross)
+            return Solution(value, details={"solver": "cholesky"})
         except LinAlgError:
             value = ridge_path(gram, cross).coef(alpha)
     advice = f"alpha={alpha:g} is below the rounding of the features' Gram matrix: raise it, or pass float64 rows."
-    return Solution(value, status="ill-conditioned", advice=advice)
+    return Solution(value, status="ill-conditioned", advice=advice, details={"solver": "eigh"})

@@ -54,10 +54,11 @@ def conjugate_gradients(
         direction = residual + np.where(active, new / np.where(squares > 0, squares, 1.0), 0.0) * direction
         squares = new
         history.append(float(np.max(np.sqrt(squares) / scale)))
+    details = {"solver": "conjugate gradients"}
     if np.any(np.sqrt(squares) > limit):
         advice = f"{max_iter} iterations left a residual of {history[-1]:.1e}: raise alpha, or scale the features."
-        return Solution(value, "iteration limit", len(history), tuple(history), advice)
-    return Solution(value, iterations=len(history), history=tuple(history))
+        return Solution(value, "iteration limit", len(history), tuple(history), advice, details)
+    return Solution(value, iterations=len(history), history=tuple(history), details=details)
 
 
 def _squares(columns: Array) -> Array:

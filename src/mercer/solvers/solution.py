@@ -22,7 +22,7 @@ class Solution:
     advice : str
         What to change where the status is not success.
     details : dict
-        What else a solver found, by name.
+        What else there is to say, by name: the ``solver``, and from learners the ``block_rows``.
     """
 
     value: Array

@@ -8,5 +8,6 @@ from mercer.stats.base import Statistic
 from mercer.stats.cross_moments import CrossMoments
 from mercer.stats.gradient import Gradient
 from mercer.stats.moments import Moments
+from mercer.stats.totals import Totals
 
-__all__ = ["CrossMoments", "Gradient", "Moments", "Statistic"]
+__all__ = ["CrossMoments", "Gradient", "Moments", "Statistic", "Totals"]

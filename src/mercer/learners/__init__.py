@@ -1,0 +1,8 @@
+"""Learners: scikit-learn estimators that send rows through a feature map and solve a linear problem.
+
+Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same answer for both.
+"""
+
+from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
+
+__all__ = ["KernelRidge", "KernelRidgeClassifier"]

@@ -1,0 +1,290 @@
+"""Ridge: scikit-learn's contract and answers, streams, weights, choices of alpha, bad input."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import (
+    FourierFeatures,
+    Gaussian,
+    KernelRidge,
+    KernelRidgeClassifier,
+    Laplacian,
+    Linear,
+    LinearFeatures,
+    RandomBinning,
+    as_blocks,
+    config_context,
+)
+
+BOTH = [KernelRidge, KernelRidgeClassifier]
+ALPHAS = np.logspace(-3, 2, 6)
+
+
+@parametrize_with_checks(
+    [KernelRidge(), KernelRidgeClassifier(), KernelRidge(alpha="loo"), KernelRidgeClassifier(alpha="gcv")]
+)
+def test_scikit_learn_s_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.standard_normal((300, 4))
+    return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(300)
+
+
+def _labels(y, n_classes):
+    return np.array(list("abc"))[np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))]
+
+
+@pytest.mark.parametrize("n_targets", [None, 1, 3])
+def test_it_is_ridge_on_the_features(rows, rng, n_targets):
+    X, y = rows
+    Y = y if n_targets is None else np.column_stack([y] * n_targets) + rng.standard_normal((300, n_targets))
+    weight = rng.random_sample(300)
+    model = KernelRidge(n_components=50, alpha=0.3, random_state=0).fit(X, Y, weight)
+    Z = model.feature_map_.transform(X)
+    exact = Ridge(alpha=0.3, solver="cholesky").fit(Z, Y, weight)
+    assert model.coef_.shape == (50,) if n_targets is None else (n_targets, 50)
+    np.testing.assert_allclose(model.coef_, exact.coef_.reshape(model.coef_.shape), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, exact.intercept_, rtol=1e-8)
+    np.testing.assert_allclose(model.predict(X), exact.predict(Z).reshape(Y.shape), rtol=1e-8, atol=1e-10)
+    assert model.solution_.details == {"solver": "cholesky", "block_rows": 4096}
+
+
+@pytest.mark.parametrize("rule", ["gcv", "loo"])
+def test_alpha_is_chosen_as_refitting_would(rows, rule):
+    X, y = rows[0][:40], rows[1][:40]
+    model = KernelRidge(n_components=20, alpha=rule, alphas=ALPHAS, random_state=0).fit(X, y)
+    Z = model.feature_map_.transform(X)
+    for alpha, score, coef in zip(ALPHAS, model.scores_, model.coef_path_, strict=True):
+        exact = Ridge(alpha=alpha, solver="cholesky")
+        np.testing.assert_allclose(coef[0], exact.fit(Z, y).coef_, rtol=1e-6, atol=1e-9)
+        if rule == "loo":
+            errors = [y[i] - exact.fit(np.delete(Z, i, 0), np.delete(y, i)).predict(Z[i : i + 1])[0] for i in range(40)]
+            np.testing.assert_allclose(score, np.mean(np.square(errors)), rtol=1e-7)
+        else:
+            centred = Z - Z.mean(axis=0)
+            df = 1 + np.trace(centred @ np.linalg.solve(centred.T @ centred + alpha * np.eye(Z.shape[1]), centred.T))
+            residual = y - exact.fit(Z, y).predict(Z)
+            np.testing.assert_allclose(score, 40 * residual @ residual / (40 - df) ** 2, rtol=1e-7)
+    best = np.argmin(model.scores_)
+    assert model.alpha_ == ALPHAS[best]
+    np.testing.assert_array_equal(model.coef_, model.coef_path_[best, 0])
+
+
+@pytest.mark.parametrize("rule", [1.0, "gcv", "loo"])
+@pytest.mark.parametrize("kind", BOTH)
+def test_weights_are_repetitions(rows, rng, kind, rule):
+    X, y = rows
+    y = _labels(y, 3) if kind is KernelRidgeClassifier else y
+    weight = rng.randint(3, size=300)
+    model = kind(Gaussian(gamma="scale"), n_components=30, alpha=rule, random_state=0)
+    one = model.fit(X, y, weight)
+    other = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6, atol=1e-9)
+    if rule != 1.0:
+        np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("rule", [1.0, "loo"])
+@pytest.mark.parametrize("kind", BOTH)
+def test_blocks_threads_and_arrays_give_the_same_bits(rng, kind, rule):
+    X = rng.standard_normal((9000, 3)).astype(np.float32)
+    y = _labels(X[:, 0], 2) if kind is KernelRidgeClassifier else X[:, 0] ** 2
+    weight = rng.random_sample(9000)
+    model = kind(Gaussian(gamma="scale"), n_components=40, alpha=rule, random_state=0)
+    one = clone(model).set_params(n_jobs=1).fit(X, y, weight)
+    parts = [slice(0, 10), slice(10, 5000), slice(5000, 9000)]
+    sources = [
+        as_blocks(X, y, sample_weight=weight, block_rows=77),
+        as_blocks(lambda: ((X[part], y[part], weight[part]) for part in parts)),
+    ]
+    others = [clone(model).set_params(n_jobs=2).fit(source) for source in sources]
+    for other in others:
+        np.testing.assert_array_equal(other.coef_, one.coef_)
+        np.testing.assert_array_equal(other.intercept_, one.intercept_)
+        np.testing.assert_array_equal(other.predict(as_blocks(X)), one.predict(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_classifier_is_ridge_on_signs(rows, n_classes):
+    X, y = rows[0], _labels(rows[1], n_classes)
+    model = KernelRidgeClassifier(n_components=60, random_state=0).fit(X, y)
+    signs = np.where(y[:, None] == (np.unique(y)[1:] if n_classes == 2 else np.unique(y)), 1.0, -1.0)
+    exact = Ridge(alpha=1.0, solver="cholesky").fit(model.feature_map_.transform(X), signs)
+    scores = exact.predict(model.feature_map_.transform(X)).reshape(300, -1)
+    np.testing.assert_allclose(model.decision_function(X).reshape(300, -1), scores, rtol=1e-7, atol=1e-9)
+    assert set(model.predict(X)) <= set(y)
+    assert model.score(X, y) > 0.6
+
+
+def test_ones_own_features_and_nested_parameters(rows):
+    X, y = rows
+    model = KernelRidge(features=FourierFeatures(Gaussian(gamma=0.2), n_components=64, random_state=1)).fit(X, y)
+    assert model.coef_.shape == (64,)
+    replaced = KernelRidge(Gaussian(gamma=1.0)).set_params(kernel__gamma=0.5)
+    assert replaced.kernel == Gaussian(gamma=0.5)
+    with pytest.raises(ValueError, match="features must be a feature map such as"):
+        KernelRidge(features="rbf").fit(X, y)
+
+
+def test_conjugate_gradients_where_matrices_do_not_fit(rows):
+    X, y = rows
+    weight = np.linspace(0, 2, 300)
+    model = KernelRidge(n_components=60, alpha=0.5, random_state=0)
+    direct = clone(model).fit(X, y, weight)
+    with config_context(memory=6 * 8 * 60**2 - 1):
+        iterative = clone(model).fit(X, y, weight)
+    assert iterative.solution_.details["solver"] == "conjugate gradients"
+    np.testing.assert_allclose(iterative.predict(X), direct.predict(X), atol=1e-7)
+    with config_context(memory=6 * 8 * 60**2 - 1), pytest.raises(ValueError, match="alpha='gcv' needs a matrix of 60"):
+        clone(model).set_params(alpha="gcv").fit(X, y)
+
+
+def test_sparse_features_stay_sparse(rows):
+    X, y = rows
+    binning = RandomBinning(Laplacian(gamma=0.3), n_components=None, n_grids=50, sparse_output=True, random_state=0)
+    model = KernelRidge(features=binning).fit(X, y)
+    Z = model.feature_map_.transform(X)
+    assert sparse.issparse(Z)
+    exact = Ridge(alpha=1.0, solver="cholesky").fit(Z.toarray(), y)
+    np.testing.assert_allclose(model.predict(X), exact.predict(Z.toarray()), atol=1e-6)
+
+
+def test_float32_columns_far_from_zero(rng):
+    """Without an origin the products of entries near 1000 would lose the signal of size 1."""
+    X = (1000 + rng.standard_normal((5000, 3))).astype(np.float32)
+    y = X[:, 0] - 1000.0
+    model = KernelRidge(features=LinearFeatures(Linear(), n_components=3)).fit(X, y)
+    exact = Ridge(alpha=1.0, solver="cholesky").fit(X.astype(np.float64), y)
+    # features rounded to float32 about the origin: 2^-24 of 1000 at most
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=10 * 1000 * 2.0**-24)
+
+
+def test_a_tiny_alpha_warns_with_advice(rng):
+    X = np.repeat(rng.standard_normal((50, 1)), 4, axis=1).astype(np.float32) * 1e3
+    with pytest.warns(ConvergenceWarning, match="KernelRidge: ill-conditioned. alpha=1e-12 is below the rounding"):
+        KernelRidge(features=LinearFeatures(Linear(), n_components=4), alpha=1e-12).fit(X, X[:, 0])
+
+
+def test_progress_is_shown_when_asked_for(rows, capfd):
+    KernelRidge(random_state=0).fit(*rows)
+    assert capfd.readouterr() == ("", "")
+    KernelRidge(random_state=0, verbose=1).fit(*rows)
+    assert "KernelRidge: moments" in "".join(capfd.readouterr())
+
+
+def test_progress_in_plain_lines_without_rich():
+    code = (
+        "import sys; sys.modules['rich'] = None\n"
+        "import numpy as np; from mercer import KernelRidge\n"
+        "KernelRidge(verbose=1).fit(np.random.RandomState(0).rand(50, 2), np.arange(50))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "KernelRidge: moments: 50 rows of 50, 0 s left" in run.stderr
+
+
+X, Y = np.random.RandomState(0).rand(20, 3), np.arange(20) % 3
+NAN = np.where(np.arange(20) == 7, np.nan, 1.0)
+BAD = [
+    (lambda model: model.fit(X, Y[:9]), "X has 20 rows and y has 9: inconsistent numbers of samples"),
+    (lambda model: model.fit(X), "requires y to be passed"),
+    (lambda model: model.fit(as_blocks(X)), "requires y to be passed"),
+    (lambda model: model.fit(as_blocks(X, Y), Y), "X is Blocks, which bring their own y"),
+    (lambda model: model.fit(X, Y, -np.ones(20)), "must hold finite numbers >= 0, got -1.0 at row 0"),
+    (lambda model: model.fit(X, Y, NAN), "must hold finite numbers >= 0, got nan at row 7"),
+    (lambda model: model.fit(X, Y, np.zeros(20)), "sample_weight must not be all zero"),
+    (lambda model: model.fit(as_blocks(X, Y, sample_weight=np.zeros(20))), "sample_weight must not be all zero"),
+    (lambda model: model.fit(X, Y, np.ones(9)), r"sample_weight.shape == \(9,\), expected \(20,\)"),
+    (lambda model: model.set_params(alpha=0.0).fit(X, Y), "alpha must be a finite number > 0, got 0.0"),
+    (lambda model: model.set_params(alpha=-1).fit(X, Y), "alpha must be a finite number > 0, got -1"),
+    (lambda model: model.set_params(alpha="aic").fit(X, Y), "alpha must be a number > 0, 'gcv' or 'loo', got 'aic'"),
+    (lambda model: model.set_params(alpha="gcv", alphas=[1, 0]).fit(X, Y), "alphas must be a finite number > 0, got 0"),
+    (lambda model: model.set_params(alpha="gcv", alphas=[]).fit(X, Y), "alphas must hold at least one number"),
+    (lambda model: model.set_params(n_components=0).fit(X, Y), "n_components must be an integer >= 1, got 0"),
+    (lambda model: model.set_params(kernel="rbf").fit(X, Y), r"got the name 'rbf'. Write Gaussian\(gamma=1.0\)"),
+    (lambda model: model.fit(iter([X]), Y), "can be read once only, and KernelRidge.* needs several passes"),
+]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(("call", "message"), BAD, ids=range(len(BAD)))
+def test_bad_input_is_named_and_leaves_the_estimator_as_it_was(kind, call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(kind())
+    fitted = kind(random_state=0).fit(X, Y)
+    before = fitted.predict(X)
+    params = fitted.get_params()
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(fitted)
+    np.testing.assert_array_equal(fitted.set_params(**params).predict(X), before)
+
+
+def test_targets_that_cannot_be_learned():
+    with pytest.raises(ValueError, match="y must hold at least 2 classes, got 1 class"):
+        KernelRidgeClassifier().fit(X, np.ones(20))
+    for y in (NAN, as_blocks(X, NAN)):
+        with pytest.raises(ValueError, match="y contains NaN"):
+            KernelRidge().fit(*((y,) if y is not NAN else (X, y)))
+    with pytest.raises(NotFittedError):
+        KernelRidge().predict(X)
+    with pytest.raises(ValueError, match="X has 2 features, but KernelRidge is expecting 3 features"):
+        KernelRidge().fit(X, Y).predict(as_blocks(X[:, :2]))
+
+
+def test_an_interrupted_fit_leaves_the_estimator_as_it_was(rows):
+    model = KernelRidge(random_state=0).fit(*rows)
+    before = model.predict(rows[0])
+    passes = []
+
+    def factory():
+        passes.append(0)
+        for i in range(5):
+            if len(passes) > 4 and i == 3:
+                raise KeyboardInterrupt
+            yield rows
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(as_blocks(factory))
+    np.testing.assert_array_equal(model.predict(rows[0]), before)
+
+
+MEMORY = """
+import sys, threading, time
+import numpy as np
+from mercer import Gaussian, KernelRidge, as_blocks
+X = np.random.RandomState(0).rand(4096, 8).astype("f")
+def source(n):
+    return as_blocks(lambda: ((X + np.float32(i % 7), X[:, 0]) for i in range(n)))
+def anonymous():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
+peak, done = 0, False
+def watch():
+    global peak
+    while not done:
+        peak = max(peak, anonymous()); time.sleep(0.001)
+threading.Thread(target=watch, daemon=True).start()
+KernelRidge(Gaussian(gamma=1.0), n_components=256, random_state=0, n_jobs=2).fit(source(int(sys.argv[1])))
+done = True
+print(peak)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+def test_memory_is_flat_in_the_rows():
+    """Peak anonymous memory at 10 times the rows is within 1.2 times; the features would grow by 144 MiB."""
+    few, many = (
+        int(subprocess.run([sys.executable, "-c", MEMORY, n], capture_output=True, check=True, timeout=100).stdout)
+        for n in ("4", "40")
+    )
+    assert many < 1.2 * few, f"{few / 1024:.0f} MiB at 16384 rows, {many / 1024:.0f} MiB at 163840"
