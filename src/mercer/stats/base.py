@@ -10,6 +10,8 @@ from mercer._typing import Array
 
 # Rows of one float32 product: its rounding error, of the order of sqrt(4096) * 6e-8, does not grow beyond that with n.
 _PRODUCT_ROWS = 4096
+# Rows of a product of float32 with float64: the copy of the former in float64 then stays in cache.
+_MIXED_ROWS = 256
 
 
 class Statistic(Protocol):
@@ -28,14 +30,14 @@ class Statistic(Protocol):
         """Add another statistic of the same shape."""
 
 
-def chunks(n_rows: int) -> Iterator[slice]:
-    """Cut rows for products of float32."""
-    return (slice(start, min(start + _PRODUCT_ROWS, n_rows)) for start in range(0, n_rows, _PRODUCT_ROWS))
+def _chunks(n_rows: int, step: int) -> Iterator[slice]:
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def add_product(total: Array, A: Any, B: Any) -> None:
     """Add A^T B to a float64 total; A and B share their rows, and may be the same array or CSR matrix."""
-    for rows in chunks(A.shape[0]):
+    step = _PRODUCT_ROWS if A.dtype == B.dtype or sparse.issparse(A) else _MIXED_ROWS
+    for rows in _chunks(A.shape[0], step):
         left = A[rows]
         product = left.T @ (left if A is B else B[rows])  # the same array on both sides costs half
         total += product.toarray() if sparse.issparse(product) else product

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from mercer._typing import Array
 from mercer.stats.base import add_product, as_columns, weighted
@@ -55,10 +54,12 @@ class Moments:
             Z = Z - self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
         add_product(self.gram, root, root)
-        add_product(self.cross, Z, weighted(Y, sample_weight))
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         self.weight += float(weight.sum())
-        self.sum_features += np.asarray(Z.T @ weight if sparse.issparse(Z) else weight @ Z).ravel()
+        sums = np.zeros((Z.shape[1], Y.shape[1] + 1))
+        add_product(sums, Z, weight[:, None] * np.column_stack([Y, np.ones(len(Y))]))
+        self.cross += sums[:, :-1]
+        self.sum_features += sums[:, -1]
         self.sum_targets += weight @ Y
         self.sum_squares += weight @ Y**2
         return self
