@@ -177,6 +177,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, _Ridge):
     alpha : float, "gcv" or "loo", default=1.0
         The penalty; or the rule that chooses it among ``alphas``: generalised cross-validation, or the mean squared
         leave-one-out error, which is exact and takes a second pass over the rows.
+        GCV puts the mean leverage in the place of each row's own: with a few rows far from all others it chooses
+        alpha too small, and "loo" is the safe choice.
     alphas : array, optional
         30 from 1e-6 to 1e3 by default.
     random_state : int, RandomState or None
