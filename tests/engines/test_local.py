@@ -1,7 +1,7 @@
 """The engine of one machine: order, threads that change no bit, faults that end it, memory flat in the blocks."""
 
-import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -65,24 +65,21 @@ def test_merges_follow_the_blocks_though_their_work_ends_in_another_order():
 
 
 def test_few_blocks_are_in_memory():
-    alive, most, lock = 0, 0, threading.Lock()
-
-    class Counted(np.ndarray):
-        def __del__(self):
-            nonlocal alive
-            with lock:
-                alive -= self.base is not None
+    """A block in work and one result waiting for each thread, the one being read, and the one just left."""
+    gone = []
+    most = 0
 
     def factory():
-        nonlocal alive, most
+        nonlocal most
+        before = len(gone)
         for i in range(60):
-            with lock:
-                alive += 1
-                most = max(most, alive)
-            yield np.full((1, 1), float(i)).view(Counted)
+            block = np.full((1, 1), float(i))  # views of it keep it alive
+            weakref.finalize(block, gone.append, i)
+            most = max(most, i + 1 - (len(gone) - before))
+            yield block
 
     with config_context(threads=2):
-        Local().reduce(lambda block: _Order([block.X[0, 0]]), as_blocks(factory, block_rows=1), _Order())
+        Local().reduce(lambda block: _Order([float(block.X[0, 0])]), as_blocks(factory, block_rows=1), _Order())
     assert most <= 2 * 2 + 2
 
 
