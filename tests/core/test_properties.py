@@ -111,3 +111,62 @@ def test_products_of_projections(seed, dtype, n, d, widths):
     tolerance = 8 * np.finfo(dtype).eps * np.sqrt(len(widths) * d + 1)
     assert (np.abs(dense - expected) <= tolerance * bound).all()
     assert (np.abs(csr - expected) <= tolerance * bound).all()
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, st.integers(1, 40), st.integers(0, 60), st.integers(0, 60))
+def test_cosines_and_sines(seed, dtype, n, n_pairs, n_single):
+    n_single = n_single or (0 if n_pairs else 1)
+    rng = np.random.default_rng(seed)
+    turns = (rng.uniform(-1000, 1000, (n, 2 * n_pairs + n_single))).astype(dtype)
+    offsets = rng.uniform(0, 1, n_single).astype(dtype)
+    out, expected = strided(turns), turns.astype(np.float64)
+    _core.cos_sin(out, offsets, 0.7)
+    reference.cos_sin(expected, offsets.astype(np.float64), 0.7)
+    # The promise of the primitive, and one more rounding where an offset is added to the fraction of a turn.
+    tolerance = {np.float32: 2e-7, np.float64: 5e-16}[dtype]
+    assert (np.abs(out - expected)[:, : 2 * n_pairs] <= tolerance).all()
+    assert (np.abs(out - expected)[:, 2 * n_pairs :] <= tolerance + 2 * np.pi * np.finfo(dtype).eps).all()
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, st.integers(1, 40), st.integers(1, 300), st.integers(1, 150), st.integers(1, 3), st.booleans())
+def test_hadamard_features(seed, dtype, n, d, m, n_stages, permuted):
+    rng = np.random.default_rng(seed)
+    size = max(8, 1 << (d - 1).bit_length())
+    n_blocks = -(-m // size)
+    n_single = int(rng.integers(0, m + 1))
+    X = draw_rows(rng, n, d, dtype)
+    diagonals = rng.choice([-1.0, 1.0], (n_stages, n_blocks, size)).astype(dtype)
+    gather = np.stack([rng.permutation(size) for _ in range(n_blocks)]).astype(np.int32)
+    permutation = gather if permuted and n_stages > 1 else np.empty((0, 0), dtype=np.int32)
+    lengths = (rng.uniform(0.1, 1, m) / size ** (n_stages / 2)).astype(dtype)
+    offsets = rng.uniform(0, 1, n_single).astype(dtype)
+    out, expected = (empty((n, 2 * m - n_single), t) for t in (dtype, np.float64))
+    _core.hadamard_features(X, diagonals, permutation, lengths, offsets, 1.0, out)
+    double = [array.astype(np.float64) for array in (X, diagonals, lengths, offsets)]
+    reference.hadamard_features(double[0], double[1], permutation, double[2], double[3], 1.0, expected)
+    # A phase rounds relative to |x| turns, once a butterfly, and 2 pi of it shows in a cosine.
+    operations = n_stages * np.log2(size) + 1
+    tolerance = (
+        8 * np.finfo(dtype).eps * np.sqrt(operations) * (1 + 2 * np.pi * np.linalg.norm(X, axis=1, keepdims=True))
+    )
+    assert (np.abs(out - expected) <= tolerance).all()
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, st.integers(1, 80), st.integers(1, 40), st.integers(1, 40))
+def test_cell_hashes(seed, dtype, n, d, n_grids):
+    """Positions a quarter of a cell or more from every border have one cell, however they are rounded."""
+    rng = np.random.default_rng(seed)
+    inverse = np.ones((n_grids, d), dtype=dtype)
+    X = rng.integers(-1000, 1000, (n, d)).astype(dtype)
+    shifts = rng.uniform(0.25, 0.75, (n_grids, d)).astype(dtype)
+    multipliers = rng.integers(2**32, size=(n_grids, d), dtype=np.uint32) | np.uint32(1)
+    out, expected = (np.empty((n, n_grids), dtype=np.uint32) for _ in range(2))
+    _core.cell_hashes(strided(X), inverse, shifts, multipliers, out)
+    reference.cell_hashes(X, inverse, shifts, multipliers, expected)
+    np.testing.assert_array_equal(out, expected)
