@@ -13,13 +13,13 @@ def project_product(X: Array, W: Array, widths: Array, out: Array) -> None:
     first widths[j] features. widths does not increase, and features beyond widths[0] are the empty product 1.
     """
     out[:, widths[0] if len(widths) else 0 :] = 1
+    projected = np.empty((len(X), widths[1]), dtype=out.dtype) if len(widths) > 1 else out
     start = 0
     for j, width in enumerate(widths):
-        factor = W[:, start : start + width]
-        if j == 0:
-            np.matmul(X, factor, out=out[:, :width])
-        else:
-            out[:, :width] *= X @ factor
+        target = (projected if j else out)[:, :width]
+        np.matmul(X, W[:, start : start + width], out=target)
+        if j:
+            out[:, :width] *= target
         start += width
 
 
