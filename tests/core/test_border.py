@@ -56,12 +56,16 @@ SPARSE_CALLS = ("tensor_sketch", "count_sketch", "project_product")
 
 @pytest.mark.parametrize("call", DENSE_CALLS)
 def test_the_valid_dense_call(call):
-    getattr(Dense(), call)()
+    arguments = Dense()
+    getattr(arguments, call)()
+    assert np.isfinite(arguments.out).all()
 
 
 @pytest.mark.parametrize("call", SPARSE_CALLS)
 def test_the_valid_sparse_call(call):
-    getattr(Sparse(), call)()
+    arguments = Sparse()
+    getattr(arguments, call)()
+    assert np.isfinite(arguments.out).all()
 
 
 @pytest.mark.parametrize("call", DENSE_CALLS)

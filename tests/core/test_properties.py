@@ -170,3 +170,20 @@ def test_cell_hashes(seed, dtype, n, d, n_grids):
     _core.cell_hashes(strided(X), inverse, shifts, multipliers, out)
     reference.cell_hashes(X, inverse, shifts, multipliers, expected)
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.usefixtures("level")
+@properties
+@given(seeds, dtypes, st.integers(1, 40), st.sampled_from(SMOOTH), st.integers(1, 5))
+def test_convolve_and_fft(seed, dtype, n, n_buckets, n_sketches):
+    rng = np.random.default_rng(seed)
+    sketches = rng.standard_normal((n_sketches, n, n_buckets)).astype(dtype)
+    out, expected = empty((n, n_buckets), dtype), empty((n, n_buckets), np.float64)
+    _core.convolve(sketches, out)
+    reference.convolve(sketches.astype(np.float64), expected)
+    one_norms = np.abs(sketches.astype(np.float64)).sum(axis=2)[:, :, None]
+    tolerance = 8 * np.finfo(dtype).eps * np.sqrt(convolution_terms(1, n_buckets, n_sketches) + 1)
+    assert (np.abs(out - expected) <= tolerance * one_norms.prod(axis=0)).all()
+    spectrum = np.empty((n, n_buckets), dtype=np.result_type(dtype, np.complex64))
+    _core.fft(sketches[0], spectrum)
+    assert (np.abs(spectrum - np.fft.fft(sketches[0].astype(np.float64))) <= tolerance * one_norms[0]).all()

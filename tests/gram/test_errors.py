@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer import Linear, LinearFeatures, Polynomial, TensorSketch
+from mercer import Laplacian, Linear, LinearFeatures, Polynomial, RandomBinning, TensorSketch
 from mercer.gram import approximation_error
 
 
@@ -75,3 +75,13 @@ def test_the_text_shows_every_number(rows):
 def test_bad_input(rows, arguments, message):
     with pytest.raises(ValueError, match=message):
         approximation_error(**({"approximation": TensorSketch(), "X": rows} | arguments))
+
+
+def test_sparse_features_are_measured_as_dense_ones(rows):
+    binning = RandomBinning(
+        Laplacian(gamma=0.2), n_components=None, n_grids=64, sparse_output=True, random_state=0
+    ).fit(rows)
+    Z = binning.transform(rows).toarray()
+    K = binning.kernel_(rows)
+    expected = np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K)
+    assert approximation_error(binning, rows).frobenius.value == pytest.approx(expected)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
@@ -163,7 +164,8 @@ def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]
         except ValueError:
             approximation = clone(approximation).fit(X)
         Z = approximation.transform(rows).astype(np.float64)
-        return _exact(approximation.kernel_, rows), Z @ Z.T
+        Khat = safe_sparse_dot(Z, Z.T, dense_output=True)  # random binning may give sparse features
+        return _exact(approximation.kernel_, rows), np.asarray(Khat)
     if not hasattr(approximation, "rows") or not hasattr(approximation, "kernel_"):
         raise ValueError(f"{_NAME}: approximation must be a feature map or a Gram operator, got {approximation!r}.")
     if approximation.shape[0] != X.shape[0]:
