@@ -16,6 +16,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "transpose.hpp"
 #include "fft.hpp"
 #include "sketch.hpp"
+#include "explicit_product.hpp"
 #include "tensor_sketch.hpp"
 #include "projection.hpp"
 #include "projection_csr.hpp"

@@ -144,17 +144,34 @@ Status convolve_rows(const Source& source, int64_t n_factors, const RealPlan<T>&
 template <class T>
 void tensor_sketch(const Matrix<const T>& X, const HashTable& hashes, const Augmentation& augmentation,
                    const RealPlan<T>& plan, const Matrix<T>& out) {
+    const double n_terms = power(double(hashes.n_columns), hashes.n_factors);
+    if (hashes.n_factors > 1 && terms_are_fewer(n_terms, hashes.n_factors, out.n_columns)) {
+        return tensor_sketch_by_terms<T>(X, hashes, augmentation, out);
+    }
     const bool in_pairs = out.n_columns % 2 == 0;
     const DenseSource<T> source = {X, weighted_buckets<T>(hashes, augmentation, in_pairs), out.n_columns,
                                    hashes.n_columns};
     convolve_rows<T>(source, hashes.n_factors, plan, out);
 }
 
+// A group that has a long row is transformed; its short rows, as those of any other group, are then written term by
+// term, so that the bits of a row never depend on its neighbours.
 template <class T, class I>
 Status tensor_sketch_csr(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation,
                          const RealPlan<T>& plan, const Matrix<T>& out) {
-    const CsrSource<T, I> source = {X, hashes, augmentation, out.n_columns};
-    return convolve_rows<T>(source, hashes.n_factors, plan, out);
+    for (int64_t row = 0; row < out.n_rows; row += kLanes<T>) {
+        const int64_t n_rows = out.n_rows - row < kLanes<T> ? out.n_rows - row : kLanes<T>;
+        const CsrRows<T, I> group = {X.data, X.indices, X.indptr + row, n_rows, X.n_columns};
+        const Matrix<T> target = {out.data + row * out.stride, n_rows, out.n_columns, out.stride};
+        const CsrSource<T, I> source = {group, hashes, augmentation, out.n_columns};
+        Status status = Status::ok;
+        if (has_long_row<T, I>(group, hashes, augmentation, out.n_columns)) {
+            status = convolve_rows<T>(source, hashes.n_factors, plan, target);
+        }
+        if (status == Status::ok) status = sketch_short_rows<T, I>(group, hashes, augmentation, target);
+        if (status != Status::ok) return status;
+    }
+    return Status::ok;
 }
 
 template <class T>

@@ -108,6 +108,21 @@ void load_last_columns(const RowGroup<T>& group, int64_t first, int64_t count, L
     transpose(columns);
 }
 
+// All columns of the group, one after the other; `columns` has room for kLanes more.
+template <class T>
+void load_group(const RowGroup<T>& group, int64_t n_columns, T* columns) {
+    Lanes<T> tile[kLanes<T>];
+    for (int64_t j = 0; j < n_columns; j += kLanes<T>) {
+        if (j + kLanes<T> <= n_columns) {
+            load_columns<T>(group, j, tile);
+        } else {
+            load_last_columns<T>(group, j, n_columns - j, tile);
+        }
+        MERCER_UNROLL
+        for (int c = 0; c < kLanes<T>; ++c) store<T>(columns + (j + c) * kLanes<T>, tile[c]);
+    }
+}
+
 // kTiles tiles side by side: row i of memory is lane i of each column, times `scale`.
 template <class T, int kTiles>
 MERCER_INLINE void store_tiles(const T* columns, T scale, T* rows, int64_t stride) {

@@ -16,6 +16,7 @@ from oracle import (
     empty,
     strided,
 )
+from scipy import sparse
 
 from mercer import _core, reference
 
@@ -73,6 +74,38 @@ def test_convolve(level, dtype, n_buckets, degree):
     _core.convolve(sketches, got)
     reference.convolve(sketches, expected)
     assert_agrees(got, expected, convolution_terms(0, n_buckets, degree))
+
+
+@pytest.mark.parametrize(("d", "degree"), [(1, 2), (9, 2), (40, 2), (3, 3), (12, 3), (2, 5), (6, 5)])
+@pytest.mark.parametrize("n_buckets", [2, 60, 64, 1024])
+def test_term_by_term_and_by_transforms(level, dtype, n_buckets, d, degree):
+    """Widths on both sides of where short rows turn from products of entries to transforms."""
+    rng = np.random.default_rng([n_buckets, d, degree])
+    X = draw_rows(rng, 11, d, dtype)
+    index, sign = draw_hashes(rng, (degree, d + 1), n_buckets)
+    got, expected = empty((11, n_buckets), dtype), empty((11, n_buckets), dtype)
+    _core.tensor_sketch(X, index, sign, 0.5, 0.75, got)
+    reference.tensor_sketch(X, index, sign, 0.5, 0.75, expected)
+    assert_agrees(got, expected, convolution_terms(d, n_buckets, degree))
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_a_short_sparse_row_beside_long_ones(level, dtype, degree):
+    """Empty and short rows go term by term, long ones by transforms; no row's bits depend on its neighbours."""
+    rng = np.random.default_rng(degree)
+    X = draw_rows(rng, 21, 200, dtype)
+    X[rng.random((21, 200)) < np.linspace(0, 1, 21)[:, None]] = 0
+    rows = sparse.csr_array(X)
+    index, sign = draw_hashes(rng, (degree, 201), 250)
+    got, expected = empty((21, 250), dtype), empty((21, 250), dtype)
+    parts = rows.data, rows.indices, rows.indptr
+    _core.tensor_sketch_csr(*parts, index, sign, 0.5, 0.75, got)
+    reference.tensor_sketch_csr(*parts, index, sign, 0.5, 0.75, expected)
+    assert_agrees(got, expected, convolution_terms(200, 250, degree))
+    for row in range(21):
+        alone = empty((1, 250), dtype)
+        _core.tensor_sketch_csr(*parts[:2], rows.indptr[row : row + 2], index, sign, 0.5, 0.75, alone)
+        np.testing.assert_array_equal(alone[0], got[row])
 
 
 @pytest.mark.parametrize("degree", DEGREES)
