@@ -123,34 +123,45 @@ void convolve(const Array<const T, 3>& sketches, const Array<T, 2>& out) {
     kernels<T>().convolve(factors.data(), static_cast<int64_t>(factors.size()), real_plan<T>(target.n_columns), target);
 }
 
+// Factors side by side that do not grow.
+inline int64_t sum_of_widths(const Array<const int64_t, 1>& widths, int64_t n_features) {
+    const int64_t* width = vector<const int64_t>("widths", widths);
+    int64_t previous = n_features, total = 0;
+    for (int64_t f = 0; f < static_cast<int64_t>(widths.shape(0)); previous = width[f++]) {
+        if (width[f] < 0 || width[f] > previous) {
+            fail("widths must not increase and must lie in [0, out.shape[1]] = [0, " + std::to_string(n_features) +
+                 "], but widths[" + std::to_string(f) + "] = " + std::to_string(width[f]) + ".");
+        }
+        total += width[f];
+    }
+    return total;
+}
+
 template <class T>
 Projections<T> projections(const Array<const T, 2>& W, const Array<const int64_t, 1>& widths, int64_t n_features) {
     const Projections<T> result = {matrix<const T, 2>("W", W), vector<const int64_t>("widths", widths),
                                    static_cast<int64_t>(widths.shape(0))};
-    int64_t previous = n_features, total = 0;
-    for (int64_t f = 0; f < result.n_factors; ++f) {
-        const int64_t width = result.widths[f];
-        if (width < 0 || width > previous) {
-            fail("widths must not increase and must lie in [0, out.shape[1]] = [0, " + std::to_string(n_features) +
-                 "], but widths[" + std::to_string(f) + "] = " + std::to_string(width) + ".");
-        }
-        previous = width;
-        total += width;
-    }
-    require_equal("W.shape[1]", result.weights.n_columns, "sum(widths)", total);
+    require_equal("W.shape[1]", result.weights.n_columns, "sum(widths)", sum_of_widths(widths, n_features));
     return result;
 }
 
 template <class T>
-void project_product(const Array<const T, 2>& X, const Array<const T, 2>& W, const Array<const int64_t, 1>& widths,
-                     const Array<T, 2>& out) {
+void sign_products(const Array<const T, 2>& X, const Array<const uint8_t, 2>& codes,
+                   const Array<const int64_t, 1>& widths, const Array<const T, 1>& scales, const Array<T, 2>& out) {
     const Matrix<const T> rows = matrix<const T, 2>("X", X);
     const Matrix<T> target = matrix<T, 2>("out", out);
-    const Projections<T> factors = projections<T>(W, widths, target.n_columns);
+    const Matrix<const uint8_t> table = matrix<const uint8_t, 2>("codes", codes);
+    require_packed("codes", table);
     require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
-    require_equal("W.shape[0]", factors.weights.n_rows, "X.shape[1]", rows.n_columns);
+    require_equal("codes.shape[0]", table.n_rows, "ceil(X.shape[1] / 8)", (rows.n_columns + 7) / 8);
+    require_equal("codes.shape[1]", table.n_columns, "sum(widths)", sum_of_widths(widths, target.n_columns));
+    const auto n_factors = static_cast<int64_t>(widths.shape(0));
+    const int64_t* width = vector<const int64_t>("widths", widths);
+    require_equal("len(scales)", static_cast<int64_t>(scales.shape(0)), "widths[0]", n_factors ? width[0] : 0);
+    const SignProjections<T> signs = {table.data, table.n_columns, width, n_factors,
+                                      vector<const T>("scales", scales)};
     const nb::gil_scoped_release released;
-    kernels<T>().project_product(rows, factors, target);
+    kernels<T>().sign_products(rows, signs, target);
 }
 
 template <class T, class I>
@@ -292,8 +303,8 @@ void bind(nb::module_& m) {
     m.def("tensor_sketch", &tensor_sketch<T>, "X"_a.noconvert(), "index"_a.noconvert(), "sign"_a.noconvert(), "scale"_a,
           "constant"_a, "out"_a.noconvert());
     m.def("convolve", &convolve<T>, "sketches"_a.noconvert(), "out"_a.noconvert());
-    m.def("project_product", &project_product<T>, "X"_a.noconvert(), "W"_a.noconvert(), "widths"_a.noconvert(),
-          "out"_a.noconvert());
+    m.def("sign_products", &sign_products<T>, "X"_a.noconvert(), "codes"_a.noconvert(), "widths"_a.noconvert(),
+          "scales"_a.noconvert(), "out"_a.noconvert());
     m.def("fft", &fft<T>, "X"_a.noconvert(), "out"_a.noconvert());
     m.def("cos_sin", &cos_sin<T>, "out"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a);
     m.def("hadamard_features", &hadamard_features<T>, "X"_a.noconvert(), "diagonals"_a.noconvert(),

@@ -19,7 +19,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "explicit_product.hpp"
 #include "tensor_sketch.hpp"
 #include "projection.hpp"
-#include "projection_csr.hpp"
+#include "sign_products.hpp"
 #include "fourier.hpp"
 #include "hadamard.hpp"
 #include "binning.hpp"
@@ -29,7 +29,7 @@ constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_
 
 template <class T>
 constexpr Kernels<T> kKernels = {
-    count_sketch<T>, tensor_sketch<T>, convolve<T>, project_product<T>, fft<T>, cos_sin<T>,
+    count_sketch<T>, tensor_sketch<T>, convolve<T>, sign_products<T>, fft<T>, cos_sin<T>,
     hadamard_features<T>, cell_hashes<T>, kCsrKernels<T, int32_t>, kCsrKernels<T, int64_t>, };
 
 }  // namespace

@@ -1,17 +1,6 @@
-// Products of projections of dense rows. Included inside the namespace of one instruction set.
+// Products of projections of CSR rows. Included inside the namespace of one instruction set.
 //
-// A matrix product blocked as in BLAS (Goto and van de Geijn, 2008), but the projections of a block of rows on a strip
-// of features are multiplied in the first-level cache, factor by factor, and only their product goes to memory.
-
-constexpr int64_t kTileRows = 6;
-constexpr int64_t kTileVectors = 2;             // 6 x 2 accumulators leave 4 of 16 registers for operands
-constexpr int64_t kBlockRows = 48 * kTileRows;  // rows that use a strip of W before the next one is fetched
-constexpr int64_t kDepth = 256;                 // rows of W at a time: a strip of them stays in the first-level cache
-
-template <class T>
-constexpr int64_t kStrip = kTileVectors * kLanes<T>;
-
-constexpr int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+// Features are taken a panel at a time: its sums stay in registers while a row of X picks its rows of W.
 
 template <class T>
 void fill_ones(const Matrix<T>& out, int64_t first_column) {
@@ -20,133 +9,75 @@ void fill_ones(const Matrix<T>& out, int64_t first_column) {
     }
 }
 
-// Strips of kStrip columns, each contiguous, the last one padded with zeros.
+constexpr int64_t kPanelVectors = 8;
+
 template <class T>
-void pack_strips(const Matrix<const T>& W, int64_t first, int64_t width, T* packed) {
-    for (int64_t j = 0; j < width; j += kStrip<T>) {
-        const T* row = W.data + first + j;
-        const int64_t count = width - j < kStrip<T> ? width - j : kStrip<T>;
-        for (int64_t k = 0; k < W.n_rows; ++k, row += W.stride, packed += kStrip<T>) {
-            if (count == kStrip<T>) {
-                std::memcpy(packed, row, kStrip<T> * sizeof(T));
-            } else {
-                for (int64_t c = 0; c < kStrip<T>; ++c) packed[c] = c < count ? row[c] : T(0);
-            }
-        }
+constexpr int64_t kPanel = kPanelVectors * kLanes<T>;
+
+// The weights of one panel: `width` <= kPanel columns, rows `stride` apart. A padded one may be read up to kPanel.
+template <class T>
+struct Panel {
+    const T* weights;
+    int64_t stride, width;
+    bool padded;
+};
+
+// Copies the panel into one piece: in place its rows are far apart, often by a power of two, and would share a few
+// cache sets.
+template <class T>
+Panel<T> pack_panel(const Matrix<const T>& W, int64_t first_column, int64_t width) {
+    T* packed = static_cast<T*>(scratch(Slot::panel, W.n_rows * kPanel<T> * static_cast<int64_t>(sizeof(T))));
+    for (int64_t row = 0; row < W.n_rows; ++row) {
+        T* target = packed + row * kPanel<T>;
+        std::memcpy(target, W.data + row * W.stride + first_column, width * sizeof(T));
+        std::memset(target + width, 0, (kPanel<T> - width) * sizeof(T));
     }
+    return {packed, kPanel<T>, width, true};
 }
 
 template <class T>
-T* pack_weights(const Projections<T>& projections) {
+MERCER_INLINE void add_scaled(const T* weights, T value, Lanes<T> (&sums)[kPanelVectors]) {
+    MERCER_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) sums[v] = sums[v] + load<T>(weights + v * kLanes<T>) * value;
+}
+
+template <class T, class I>
+Status project_panel(const CsrRows<T, I>& X, const Panel<T>& panel, bool first, T* out, int64_t out_stride) {
+    T buffer[kPanel<T>] = {};
+    for (int64_t row = 0; row < X.n_rows; ++row, out += out_stride) {
+        Lanes<T> sums[kPanelVectors] = {};
+        for (int64_t e = X.indptr[row]; e < X.indptr[row + 1]; ++e) {
+            const int64_t column = X.indices[e];
+            if (column < 0 || column >= X.n_columns) return Status::column_out_of_range;
+            const T* weights = panel.weights + column * panel.stride;
+            if (!panel.padded) weights = static_cast<T*>(std::memcpy(buffer, weights, panel.width * sizeof(T)));
+            add_scaled<T>(weights, X.data[e], sums);
+        }
+        T projected[kPanel<T>];
+        MERCER_UNROLL
+        for (int v = 0; v < kPanelVectors; ++v) store<T>(projected + v * kLanes<T>, sums[v]);
+        for (int64_t j = 0; j < panel.width; ++j) out[j] = first ? projected[j] : out[j] * projected[j];
+    }
+    return Status::ok;
+}
+
+template <class T, class I>
+Status project_product_csr(const CsrRows<T, I>& X, const Projections<T>& projections, const Matrix<T>& out) {
+    fill_ones<T>(out, projections.n_factors ? projections.widths[0] : 0);
     const Matrix<const T>& W = projections.weights;
-    int64_t n_columns = 0;
-    for (int64_t f = 0; f < projections.n_factors; ++f) n_columns += round_up(projections.widths[f], kStrip<T>);
-    T* packed = static_cast<T*>(scratch(Slot::packed_weights, n_columns * W.n_rows * static_cast<int64_t>(sizeof(T))));
-    int64_t first = 0, target = 0;
-    for (int64_t f = 0; f < projections.n_factors; ++f) {
-        pack_strips<T>(W, first, projections.widths[f], packed + target * W.n_rows);
-        first += projections.widths[f];
-        target += round_up(projections.widths[f], kStrip<T>);
-    }
-    return packed;
-}
-
-// Tiles of kTileRows rows, each with its rows interleaved; past the last row of X that row is repeated.
-template <class T>
-void pack_rows(const Matrix<const T>& X, int64_t first, int64_t n_rows, T* packed) {
-    for (int64_t i = first; i < first + n_rows; i += kTileRows) {
-        const T* row[kTileRows];
-        for (int64_t r = 0; r < kTileRows; ++r) row[r] = X.data + (i + r < X.n_rows ? i + r : X.n_rows - 1) * X.stride;
-        for (int64_t c = 0; c < X.n_columns; ++c, packed += kTileRows) {
-            MERCER_UNROLL
-            for (int r = 0; r < kTileRows; ++r) packed[r] = row[r][c];
+    // Packing reads all of W: worth it only if the rows do so too.
+    const bool pack = X.indptr[X.n_rows] - X.indptr[0] >= W.n_rows;
+    int64_t start = 0;
+    for (int64_t factor = 0; factor < projections.n_factors; ++factor) {
+        const int64_t factor_width = projections.widths[factor];
+        for (int64_t j = 0; j < factor_width; j += kPanel<T>) {
+            const int64_t width = factor_width - j < kPanel<T> ? factor_width - j : kPanel<T>;
+            const Panel<T> in_place = {W.data + start + j, W.stride, width, width == kPanel<T>};
+            const Panel<T> panel = pack ? pack_panel<T>(W, start + j, width) : in_place;
+            const Status status = project_panel<T, I>(X, panel, factor == 0, out.data + j, out.stride);
+            if (status != Status::ok) return status;
         }
+        start += factor_width;
     }
-}
-
-// sums (kTileRows x kStrip) += rows (kTileRows x depth) @ strip (depth x kStrip)
-template <class T>
-void accumulate_tile(const T* rows, const T* strip, int64_t depth, T* sums) {
-    Lanes<T> sum[kTileRows][kTileVectors];
-    MERCER_UNROLL
-    for (int r = 0; r < kTileRows; ++r) {
-        MERCER_UNROLL
-        for (int v = 0; v < kTileVectors; ++v) sum[r][v] = load<T>(sums + (r * kTileVectors + v) * kLanes<T>);
-    }
-    for (int64_t k = 0; k < depth; ++k, rows += kTileRows, strip += kStrip<T>) {
-        Lanes<T> weights[kTileVectors];
-        MERCER_UNROLL
-        for (int v = 0; v < kTileVectors; ++v) weights[v] = load<T>(strip + v * kLanes<T>);
-        MERCER_UNROLL
-        for (int r = 0; r < kTileRows; ++r) {
-            MERCER_UNROLL
-            for (int v = 0; v < kTileVectors; ++v) sum[r][v] = sum[r][v] + weights[v] * rows[r];
-        }
-    }
-    MERCER_UNROLL
-    for (int r = 0; r < kTileRows; ++r) {
-        MERCER_UNROLL
-        for (int v = 0; v < kTileVectors; ++v) store<T>(sums + (r * kTileVectors + v) * kLanes<T>, sum[r][v]);
-    }
-}
-
-// The projections of a packed block of rows on one strip of one factor.
-template <class T>
-void project_strip(const T* rows, int64_t n_rows, const T* strip, int64_t n_columns, T* sums) {
-    std::memset(sums, 0, kBlockRows * kStrip<T> * sizeof(T));
-    for (int64_t k = 0; k < n_columns; k += kDepth) {
-        const int64_t depth = n_columns - k < kDepth ? n_columns - k : kDepth;
-        for (int64_t i = 0; i < n_rows; i += kTileRows) {
-            accumulate_tile<T>(rows + i * n_columns + k * kTileRows, strip + k * kStrip<T>, depth,
-                               sums + i * kStrip<T>);
-        }
-    }
-}
-
-template <class T>
-void multiply_into(const T* sums, int64_t count, T* product) {
-    for (int64_t i = 0; i < count; i += kLanes<T>) store<T>(product + i, load<T>(product + i) * load<T>(sums + i));
-}
-
-// Features beyond the width of a factor keep their product: the factor's padding must not reach them.
-template <class T>
-void keep_ones_beyond(int64_t width, T* sums) {
-    for (int64_t i = 0; i < kBlockRows; ++i) {
-        for (int64_t j = width; j < kStrip<T>; ++j) sums[i * kStrip<T> + j] = T(1);
-    }
-}
-
-// Features [first, first + kStrip) of a block of rows.
-template <class T>
-void project_block(const T* rows, int64_t n_rows, const T* weights, const Projections<T>& projections, int64_t first,
-                   T* product) {
-    T sums[kBlockRows * kStrip<T>];
-    const int64_t n_columns = projections.weights.n_rows;
-    for (int64_t f = 0; f < projections.n_factors && projections.widths[f] > first; ++f) {
-        T* target = f == 0 ? product : sums;
-        project_strip<T>(rows, n_rows, weights + first * n_columns, n_columns, target);
-        if (projections.widths[f] - first < kStrip<T>) keep_ones_beyond<T>(projections.widths[f] - first, target);
-        if (f > 0) multiply_into<T>(sums, n_rows * kStrip<T>, product);
-        weights += round_up(projections.widths[f], kStrip<T>) * n_columns;
-    }
-}
-
-template <class T>
-void project_product(const Matrix<const T>& X, const Projections<T>& projections, const Matrix<T>& out) {
-    const int64_t width = projections.n_factors ? projections.widths[0] : 0;
-    fill_ones<T>(out, width);
-    const T* weights = pack_weights<T>(projections);
-    T* rows = static_cast<T*>(scratch(Slot::packed_rows, kBlockRows * X.n_columns * static_cast<int64_t>(sizeof(T))));
-    T product[kBlockRows * kStrip<T>];
-    for (int64_t i = 0; i < X.n_rows; i += kBlockRows) {
-        const int64_t n_rows = X.n_rows - i < kBlockRows ? X.n_rows - i : kBlockRows;
-        pack_rows<T>(X, i, n_rows, rows);
-        for (int64_t j = 0; j < width; j += kStrip<T>) {
-            project_block<T>(rows, n_rows, weights, projections, j, product);
-            const int64_t count = width - j < kStrip<T> ? width - j : kStrip<T>;
-            for (int64_t r = 0; r < n_rows; ++r) {
-                std::memcpy(out.data + (i + r) * out.stride + j, product + r * kStrip<T>, count * sizeof(T));
-            }
-        }
-    }
+    return Status::ok;
 }

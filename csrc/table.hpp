@@ -21,7 +21,7 @@ struct Kernels {
     // `sketches` points to n_sketches matrices of the shape of `out`.
     void (*convolve)(const Matrix<const T>* sketches, int64_t n_sketches, const RealPlan<T>& plan,
                      const Matrix<T>& out);
-    void (*project_product)(const Matrix<const T>& X, const Projections<T>& projections, const Matrix<T>& out);
+    void (*sign_products)(const Matrix<const T>& X, const SignProjections<T>& signs, const Matrix<T>& out);
     // `out` holds interleaved real and imaginary parts: twice as many columns as X.
     void (*fft)(const Matrix<const T>& X, const FftPlan<T>& plan, const Matrix<T>& out);
     void (*cos_sin)(const Phases<T>& phases, const Matrix<T>& out);

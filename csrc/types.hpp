@@ -45,6 +45,17 @@ struct Projections {
     int64_t n_factors;
 };
 
+// The same with weights +-1: bit k of codes[g * n_projections + j] is set where projection j adds column 8 g + k, and
+// clear where it subtracts it. scales[i] multiplies feature i < widths[0].
+template <class T>
+struct SignProjections {
+    const uint8_t* codes;
+    int64_t n_projections;
+    const int64_t* widths;
+    int64_t n_factors;
+    const T* scales;
+};
+
 // The last step of Fourier features: turns become scale * cos and scale * sin in place. With n_offsets single features,
 // the other columns are pairs; see reference/fourier.py for the layout.
 template <class T>

@@ -73,6 +73,11 @@ def project_product(X: Any, rows: slice, W: Array, widths: Array, out: Array) ->
         _primitive("project_product_csr")(*_pointers(X, rows), W, widths, out)
 
 
+def sign_products(X: Array, rows: slice, codes: Array, widths: Array, scales: Array, out: Array) -> None:
+    """Overwrite ``out`` with scaled products of projections of dense rows on vectors of signs, eight signs a code."""
+    _primitive("sign_products")(X[rows], codes, widths, scales, out)
+
+
 def fourier(X: Any, rows: slice, W: Array, offsets: Array, scale: float, out: Array) -> None:
     """Overwrite ``out`` (n, 2p + s) with cosines and sines of the turns X W, for p pairs and s single features.
 

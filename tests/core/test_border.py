@@ -200,9 +200,24 @@ def test_lengths_without_a_transform(arguments):
 @pytest.mark.parametrize("widths", [[4, 5], [9], [-1], [4, 3]])
 def test_widths(widths):
     X, W = np.ones((N, D_IN), np.float32), np.ones((D_IN, 9), np.float32)
+    rows = Sparse().rows
     message = r"W.shape\[1\] must be sum\(widths\)" if widths == [4, 3] else "widths must not increase"
     with pytest.raises(ValueError, match=message):
-        _core.project_product(X, W, np.array(widths), empty((N, D_OUT), np.float32))
+        _core.project_product_csr(*rows, W, np.array(widths), empty((N, D_OUT), np.float32))
+    codes, scales = np.zeros((-(-D_IN // 8), 9), np.uint8), np.ones(widths[0] % 10, np.float32)
+    with pytest.raises(ValueError, match=message.replace("W.", "codes.")):
+        _core.sign_products(X, codes, np.array(widths), scales, empty((N, D_OUT), np.float32))
+
+
+def test_signs():
+    X, out = np.ones((N, D_IN), np.float32), empty((N, D_OUT), np.float32)
+    codes, widths, scales = np.zeros((-(-D_IN // 8), 4), np.uint8), np.array([4]), np.ones(4, np.float32)
+    with pytest.raises(ValueError, match=r"codes.shape\[0\] must be ceil\(X.shape\[1\] / 8\)"):
+        _core.sign_products(X, np.zeros((9, 4), np.uint8), widths, scales, out)
+    with pytest.raises(ValueError, match=r"len\(scales\) must be widths\[0\] = 4, got 3"):
+        _core.sign_products(X, codes, widths, scales[:3], out)
+    with pytest.raises(ValueError, match=r"out.shape\[0\] must be X.shape\[0\]"):
+        _core.sign_products(X[1:], codes, widths, scales, out)
 
 
 def test_convolve_shapes():

@@ -20,31 +20,35 @@ def product_terms(d, widths):
     return (d + 1) * max(1, len(widths)) ** 2
 
 
+def draw_codes(rng, d, widths):
+    return rng.integers(0, 256, (-(-d // 8), sum(widths)), dtype=np.uint8)
+
+
 @pytest.mark.parametrize("n", [*ROWS, 100])
 @pytest.mark.parametrize("d", COLUMNS)
 @pytest.mark.parametrize("widths", WIDTHS.values(), ids=WIDTHS.keys())
-def test_dense(level, dtype, n, d, widths):
+def test_signs(level, dtype, n, d, widths):
     rng = np.random.default_rng([n, d])
     n_features = 4 + max(widths, default=0)
     X = strided(draw_rows(rng, n, d, dtype))
     X.flags.writeable = False
-    W = strided(draw_rows(rng, d, sum(widths), dtype))
+    codes, scales = draw_codes(rng, d, widths), rng.standard_normal(max(widths, default=0)).astype(dtype)
     got, expected = strided(empty((n, n_features), dtype)), empty((n, n_features), dtype)
-    _core.project_product(X, W, np.array(widths, dtype=np.int64), got)
-    reference.project_product(X, W, np.array(widths, dtype=np.int64), expected)
+    _core.sign_products(X, codes, np.array(widths, dtype=np.int64), scales, got)
+    reference.sign_products(X, codes, np.array(widths, dtype=np.int64), scales, expected)
     assert_agrees(got, expected, product_terms(d, widths))
     assert np.isnan(got.base[:, n_features:]).all()
 
 
-@pytest.mark.parametrize("d", [600, 1500])
-def test_dense_rows_longer_than_a_block(level, dtype, d):
-    rng = np.random.default_rng(d)
-    X, W = draw_rows(rng, 70, d, dtype), draw_rows(rng, d, 90, dtype)
-    widths = np.array([50, 40])
-    got, expected = empty((70, 50), dtype), empty((70, 50), dtype)
-    _core.project_product(X, W, widths, got)
-    reference.project_product(X, W, widths, expected)
-    assert_agrees(got, expected, product_terms(d, widths))
+def test_a_code_is_eight_signs(level, dtype):
+    """Against a matrix product written out; the bits beyond the last column say nothing."""
+    rng = np.random.default_rng(0)
+    X, signs = draw_rows(rng, 9, 21, dtype), rng.choice([-1, 1], (21, 30))
+    codes = np.packbits(signs > 0, axis=0, bitorder="little")
+    codes[-1] |= 0b11100000
+    got = empty((9, 30), dtype)
+    _core.sign_products(X, codes, np.array([30]), np.full(30, 0.5, dtype), got)
+    assert_agrees(got, 0.5 * (X.astype(np.float64) @ signs), 22)
 
 
 @pytest.mark.parametrize("n", ROWS)
@@ -63,12 +67,12 @@ def test_csr(level, dtype, n, d, widths):
 
 def test_a_row_does_not_depend_on_the_others(level, dtype):
     rng = np.random.default_rng(0)
-    X, W = draw_rows(rng, 33, 40, dtype), draw_rows(rng, 40, 70, dtype)
+    X, codes = draw_rows(rng, 33, 40, dtype), draw_codes(rng, 40, (50, 20))
     X[5] = np.nan
-    widths = np.array([50, 20])
+    widths, scales = np.array([50, 20]), np.ones(50, dtype)
     together = empty((33, 50), dtype)
-    _core.project_product(X, W, widths, together)
+    _core.sign_products(X, codes, widths, scales, together)
     for row in range(33):
         alone = empty((1, 50), dtype)
-        _core.project_product(X[row : row + 1], W, widths, alone)
+        _core.sign_products(X[row : row + 1], codes, widths, scales, alone)
         np.testing.assert_array_equal(alone[0], together[row])

@@ -8,7 +8,6 @@ from scipy import sparse
 
 from mercer import core
 from mercer._typing import Array
-from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, maclaurin_variance
 from mercer.features.degree_law import check_radius, degree_law, largest_square, series, tail, variance_ratio
@@ -67,7 +66,7 @@ class RandomMaclaurin(FeatureMap):
 
     Notes
     -----
-    Time O(nnz(x) sum(degrees_)) a row; memory one byte an entry of ``signs_``, and its copy in X's precision during a
+    Time O(nnz(x) sum(degrees_)) a row, an eighth of the additions where X is dense; memory one byte an entry of ``signs_``, and its copy in X's precision during a
     transform.
 
     References
@@ -169,6 +168,9 @@ class RandomMaclaurin(FeatureMap):
         return write
 
     def _products(self, X: Any, widths: Array, scales: Array) -> Writer:
+        if isinstance(X, np.ndarray):
+            codes = np.packbits(self.signs_ > 0, axis=0, bitorder="little")
+            return lambda rows, out: core.sign_products(X, rows, codes, widths, scales, out)
         W = self.signs_.astype(X.dtype)
         W[:, : len(scales)] *= scales
         return lambda rows, out: core.project_product(X, rows, W, widths, out)
@@ -199,13 +201,6 @@ class RandomMaclaurin(FeatureMap):
         if a1 > 0:
             block = X[rows].toarray() if sparse.issparse(X) else X[rows]
             np.multiply(block, X.dtype.type(np.sqrt(a1)), out=out[:, int(a0 > 0) :])
-
-    def _block_rows(self, n_rows: int) -> int:
-        config = get_config()
-        if config.block_rows != DEFAULT_BLOCK_ROWS:
-            return config.block_rows  # the user's wish
-        # BLAS wants tall blocks, and every thread one.
-        return max(config.block_rows, min(2500, -(-n_rows // config.threads)))
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         if not len(self.degrees_):

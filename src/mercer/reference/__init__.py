@@ -8,7 +8,7 @@ from mercer.reference.binning import cell_hashes
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin
 from mercer.reference.hadamard import hadamard_features
-from mercer.reference.projection import project_product, project_product_csr
+from mercer.reference.projection import project_product, project_product_csr, sign_products
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "hadamard_features",
     "project_product",
     "project_product_csr",
+    "sign_products",
     "tensor_sketch",
     "tensor_sketch_csr",
 ]

@@ -23,6 +23,18 @@ def project_product(X: Array, W: Array, widths: Array, out: Array) -> None:
         start += width
 
 
+def sign_products(X: Array, codes: Array, widths: Array, scales: Array, out: Array) -> None:
+    """Overwrite out (n, D) with scaled products of projections of the dense rows of X (n, d) on vectors of signs.
+
+    Bit k of codes[g, j] (g < ceil(d / 8)) says that projection j adds column 8 g + k rather than subtracts it; widths
+    as in project_product, and scales[i] multiplies feature i < widths[0].
+    """
+    bits = np.unpackbits(codes, axis=0, count=X.shape[1], bitorder="little")
+    W = 2 * bits.astype(X.dtype) - 1
+    W[:, : len(scales)] *= scales
+    project_product(X, W, widths, out)
+
+
 def project_product_csr(data: Array, indices: Array, indptr: Array, W: Array, widths: Array, out: Array) -> None:
     """Overwrite out (n, D) with products of projections of CSR rows; see project_product."""
     used = slice(indptr[0], indptr[-1])
