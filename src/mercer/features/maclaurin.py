@@ -66,8 +66,8 @@ class RandomMaclaurin(FeatureMap):
 
     Notes
     -----
-    Time O(nnz(x) sum(degrees_)) a row, an eighth of the additions where X is dense; memory one byte an entry of ``signs_``, and its copy in X's precision during a
-    transform.
+    Time O(nnz(x) sum(degrees_)) a row, with an eighth of the operations where X is dense. Memory: one byte an entry of
+    ``signs_``, and for CSR rows its copy in X's precision during a transform.
 
     References
     ----------
