@@ -33,9 +33,9 @@ class Nystroem(FeatureMap):
     .. math:: z(x) = k(x, I) V S^{-1/2} Q, \qquad \langle z(x), z(y) \rangle = k(x, I) W^+ k(I, y),
 
     which is the best approximation of the kernel by functions k(., i), and never more than the kernel: K - Z Z^T is
-    positive semi-definite. Q is the rotation, which no inner product sees, that makes the projection upper triangular and
-    so halves the cost of a transform: feature j then depends on the landmarks up to j alone, and where no eigenvalue was
-    dropped the first j features are the map of the first j landmarks. Eigenvalues of W below eps(X.dtype) times the largest are dropped, so that float32 features
+    positive semi-definite. Q is a rotation, which no inner product sees, that makes the projection upper triangular and
+    halves the cost of a transform: where no eigenvalue was dropped, the first j features are the map of the first j
+    landmarks. Eigenvalues of W below eps(X.dtype) times the largest are dropped, so that float32 features
     are as good as float64 ones to their own rounding.
 
     Parameters
@@ -74,7 +74,8 @@ class Nystroem(FeatureMap):
 
     Notes
     -----
-    Time O(m d + m r - r^2 / 2) a row to transform, O(m d + m r) after a reduction; O(m^3) to fit beside choosing, O(n r^2) more for ``reduction="pca"``.
+    Time O(m d + m r - r^2 / 2) a row to transform, O(m d + m r) after a reduction;
+    O(m^3) to fit beside choosing, O(n r^2) more for ``reduction="pca"``.
     ``fit`` takes ``Blocks`` or an iterator of blocks too, and is then fitted on a reservoir sample of their rows.
 
     ``variance`` is Tukey's jackknife over the landmarks, from leaving out each in turn: an estimate of the variance
@@ -250,7 +251,7 @@ class Nystroem(FeatureMap):
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows  # the user's wish
-        # Tall blocks repay packing the projection (1 % at 4096 rows), as many for every thread; 16 MiB of kernel values.
+        # Tall blocks repay packing the projection (1 % at 4096 rows), as many a thread, of 16 MiB of kernel values.
         tallest = max(config.block_rows, min(4096, _TILE_ENTRIES // len(self.projection_)))
         n_blocks = config.threads * -(-n_rows // (config.threads * tallest))
         return max(config.block_rows, -(-n_rows // n_blocks))

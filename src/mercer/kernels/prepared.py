@@ -37,7 +37,7 @@ def gaussian_tiles(Y: Array, gamma: float, dtype: np.dtype[Any]) -> Callable[[Ar
 def gaussian_features(
     Y: Array, gamma: float, projection: Array, first: int, dtype: np.dtype[Any]
 ) -> Callable[[Array, Array], None]:
-    """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on; no tile is stored."""
+    """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on, without a tile."""
     exponents = _Exponents(Y, gamma, dtype)
     weights = projection.astype(dtype, order="C")
 
