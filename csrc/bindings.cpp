@@ -277,6 +277,24 @@ void cell_hashes(const Array<const T, 2>& X, const Array<const T, 2>& inverse_pi
     kernels<T>().cell_hashes(rows, {inverse.data, shift.data, multiplier.data}, target);
 }
 
+template <class T>
+void landmark_features(const Array<const T, 2>& left, const Array<const T, 2>& right,
+                       const Array<const T, 2>& projection, int64_t first, const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("left", left), points = matrix<const T, 2>("right", right);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const LandmarkProjection<T> weights = {matrix<const T, 2>("projection", projection), first};
+    require_equal("right.shape[0]", points.n_rows, "left.shape[1]", rows.n_columns);
+    require_equal("projection.shape[0]", weights.weights.n_rows, "right.shape[1]", points.n_columns);
+    require_equal("out.shape[0]", target.n_rows, "left.shape[0]", rows.n_rows);
+    require_equal("out.shape[1]", target.n_columns, "projection.shape[1]", weights.weights.n_columns);
+    if (first < 0 || first > points.n_columns) {
+        fail("first must lie in [0, right.shape[1]] = [0, " + std::to_string(points.n_columns) + "], got " +
+             std::to_string(first) + ".");
+    }
+    const nb::gil_scoped_release released;
+    kernels<T>().landmark_features(rows, points, weights, target);
+}
+
 void use_simd(const std::string& name) {
     if (use_level(name)) return;
     std::string known;
@@ -311,6 +329,8 @@ void bind(nb::module_& m) {
           "permutation"_a.noconvert(), "lengths"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a, "out"_a.noconvert());
     m.def("cell_hashes", &cell_hashes<T>, "X"_a.noconvert(), "inverse_pitches"_a.noconvert(), "shifts"_a.noconvert(),
           "multipliers"_a.noconvert(), "out"_a.noconvert());
+    m.def("landmark_features", &landmark_features<T>, "left"_a.noconvert(), "right"_a.noconvert(),
+          "projection"_a.noconvert(), "first"_a, "out"_a.noconvert());
     bind_csr<T, int32_t>(m);
     bind_csr<T, int64_t>(m);
 }
@@ -325,6 +345,7 @@ NB_MODULE(_core, m) {
     m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
     m.def("simd_level", [] { return std::string(mercer::current_level().name); });
     m.def("simd_levels", &mercer::level_names);
+    m.def("has_wider_registers", &mercer::has_wider_registers);
     m.def("use_simd", &mercer::use_simd, nanobind::arg("name"));
     const char* wanted = std::getenv("MERCER_SIMD");
     if (wanted && *wanted) mercer::use_simd(wanted);

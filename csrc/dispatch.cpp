@@ -82,6 +82,18 @@ std::vector<std::string> level_names() {
 
 const Level& current_level() { return *selected().load(std::memory_order_relaxed); }
 
+bool has_wider_registers() {
+#if defined(MERCER_X86_LEVELS) && defined(_MSC_VER)
+    int leaf[4];
+    __cpuidex(leaf, 7, 0);
+    return bit(leaf[1], 16);
+#elif defined(MERCER_X86_LEVELS)
+    return __builtin_cpu_supports("avx512f");
+#else
+    return true;  // unknown
+#endif
+}
+
 bool use_level(const std::string& name) {
     for (const Level* level : supported_levels()) {
         if (name == level->name) {

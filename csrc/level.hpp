@@ -23,14 +23,25 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "fourier.hpp"
 #include "hadamard.hpp"
 #include "binning.hpp"
+#include "landmarks.hpp"
 
 template <class T, class I>
 constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>};
 
 template <class T>
 constexpr Kernels<T> kKernels = {
-    count_sketch<T>, tensor_sketch<T>, convolve<T>, sign_products<T>, fft<T>, cos_sin<T>,
-    hadamard_features<T>, cell_hashes<T>, kCsrKernels<T, int32_t>, kCsrKernels<T, int64_t>, };
+    count_sketch<T>,
+    tensor_sketch<T>,
+    convolve<T>,
+    sign_products<T>,
+    fft<T>,
+    cos_sin<T>,
+    hadamard_features<T>,
+    cell_hashes<T>,
+    landmark_features<T>,
+    kCsrKernels<T, int32_t>,
+    kCsrKernels<T, int64_t>,
+};
 
 }  // namespace
 

@@ -28,6 +28,8 @@ struct Kernels {
     void (*hadamard_features)(const Matrix<const T>& X, const StructuredProjection<T>& projection,
                               const Phases<T>& phases, const Matrix<T>& out);
     void (*cell_hashes)(const Matrix<const T>& X, const Grids<T>& grids, const Matrix<uint32_t>& out);
+    void (*landmark_features)(const Matrix<const T>& left, const Matrix<const T>& right,
+                              const LandmarkProjection<T>& projection, const Matrix<T>& out);
     CsrKernels<T, int32_t> csr32;
     CsrKernels<T, int64_t> csr64;
 };

@@ -84,6 +84,13 @@ struct Grids {
     const uint32_t* multipliers;
 };
 
+// Column j of `weights` uses its first `first` + j rows; the others hold zeros.
+template <class T>
+struct LandmarkProjection {
+    Matrix<const T> weights;
+    int64_t first;
+};
+
 enum class Status { ok, column_out_of_range, bucket_out_of_range };
 
 // One pass of a mixed-radix FFT: butterflies of `radix` points, `span` apart. Row j of `twiddle` holds the radix - 1

@@ -118,3 +118,17 @@ def cell_hashes(X: Any, rows: slice, inverse_pitches: Array, shifts: Array, mult
     """Overwrite ``out`` with hashes of the cells of the given rows of X, dense or CSR, one a grid."""
     block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
     _primitive("cell_hashes")(block, inverse_pitches, shifts, multipliers, out)
+
+
+def landmark_features(left: Array, right: Array, projection: Array, first: int, out: Array) -> None:
+    """Overwrite ``out`` with exp(min(left @ right, 0)) @ projection, whose column j is zero from row first + j on.
+
+    Where the processor's registers are wider than the core's, BLAS's products are the faster ones.
+    """
+    ours = _compiled is not None and not _compiled.has_wider_registers()
+    (_primitive("landmark_features") if ours else reference.landmark_features)(left, right, projection, first, out)
+
+
+def trapezoidal_product(K: Array, projection: Array, first: int, out: Array) -> None:
+    """Overwrite ``out`` with K @ projection, whose column j is zero from row first + j on; BLAS's work."""
+    reference.trapezoidal_product(K, projection, first, out)

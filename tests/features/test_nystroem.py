@@ -77,6 +77,30 @@ def test_the_definition():
     np.testing.assert_array_equal(nystroem.landmark_indices_, [3, 1, 8, 20])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", [Gaussian(gamma=0.01), Gaussian(gamma=0.5), Laplacian(gamma=0.3)])
+def test_the_rotated_features_have_the_kernel_of_the_eigenvectors(kernel, dtype):
+    X = sample_rows(300).astype(dtype)
+    nystroem = Nystroem(kernel, landmarks=np.arange(150)).fit(X)
+    W, C = kernel(X[:150].astype(float)), kernel(X.astype(float), X[:150].astype(float))
+    values, vectors = np.linalg.eigh(W)
+    kept = values > np.finfo(dtype).eps * values[-1]
+    Z = C @ (vectors[:, kept] / np.sqrt(values[kept]))
+    m, r = nystroem.projection_.shape
+    if dtype == np.float32:  # in float64 the eigenvalues at the cut are rounding errors themselves
+        assert r == kept.sum()
+    assert not np.tril(nystroem.projection_, r - m - 1).any()
+    # Kernel values, rounded, are divided by the root of an eigenvalue as small as eps: a feature loses root eps.
+    atol = rounding(dtype, 150) / np.sqrt(values[kept].min())
+    np.testing.assert_allclose(gram(nystroem, X), Z @ Z.T, atol=max(atol, 1e-9))
+
+
+def test_the_first_features_are_the_map_of_the_first_landmarks():
+    X = sample_rows(30)
+    all_, some = (Nystroem(Gaussian(gamma=2.0), landmarks=np.arange(m)).fit(X).transform(X) for m in (12, 5))
+    np.testing.assert_allclose(all_[:, :5], some, atol=1e-9)
+
+
 def test_eigenvalues_below_eps_are_dropped_without_a_factor_of_n():
     dtype = np.float32  # the eigenvalues of W, in float64, are then known far below the cut
     X = np.linspace(0, 1, 60, dtype=dtype).reshape(-1, 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer import Laplacian, Linear, LinearFeatures, Polynomial, RandomBinning, TensorSketch
+from mercer import Laplacian, Linear, LinearFeatures, Nystroem, Polynomial, RandomBinning, TensorSketch
 from mercer.gram import approximation_error
 
 
@@ -85,3 +85,20 @@ def test_sparse_features_are_measured_as_dense_ones(rows):
     K = binning.kernel_(rows)
     expected = np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K)
     assert approximation_error(binning, rows).frobenius.value == pytest.approx(expected)
+
+
+def common_letters(A, B):
+    return [[len(set(a) & set(b)) for b in B] for a in A]
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_lists_of_objects(fitted):
+    words = ["tree", "graph", "kernel", "machine", "leaf", "root"]
+    nystroem = Nystroem(common_letters, n_components=2, landmarks="uniform", random_state=0)
+    nystroem = nystroem.fit(words) if fitted else nystroem
+    error = approximation_error(nystroem, words)
+    Z = nystroem.fit(words).transform(words)
+    K = np.array(common_letters(words, words), dtype=float)
+    assert error.frobenius.value == pytest.approx(np.linalg.norm(K - Z @ Z.T) / np.linalg.norm(K))
+    exact = approximation_error(Nystroem(common_letters, n_components=6, landmarks="uniform"), words)
+    assert exact.frobenius.value < 1e-9

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.features import FeatureMap
+from mercer.kernels import FunctionKernel, Kernel
+from mercer.kernels.given import as_objects
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_integer, check_matrix, check_real
 
@@ -96,7 +98,7 @@ def approximation_error(
     ----------
     approximation : feature map or Gram operator
         A map is used as fitted, or fitted on X if it is not. A Gram operator approximates the Gram matrix of X itself.
-    X : array, CSR matrix or data frame
+    X : array, CSR matrix, data frame, or a list of objects for a kernel that is a function
     n_samples : int, default=500
         Rows drawn from X without replacement; all of them if X has fewer.
     regularization : float, default=1e-3
@@ -121,7 +123,7 @@ def approximation_error(
     >>> error.frobenius.low <= error.frobenius.value <= error.frobenius.high
     True
     """
-    X = check_matrix(_NAME, "X", X)
+    X = _rows(approximation, X)
     n_samples = min(check_integer(_NAME, "n_samples", n_samples, least=2), X.shape[0])
     check_real(_NAME, "regularization", regularization, least=0, strict=True)
     if not 0 < confidence < 1:
@@ -155,6 +157,15 @@ def measuring_stream(random_state: Any) -> np.random.RandomState:
     return check_random_state(random_state)  # type: ignore[no-any-return]
 
 
+def _rows(approximation: Any, X: Any) -> Any:
+    """Return checked rows, or the members of a list where the kernel is a function of lists of objects."""
+    kernel = getattr(approximation, "kernel_", getattr(approximation, "kernel", None))
+    of_function = isinstance(kernel, FunctionKernel) or (callable(kernel) and not isinstance(kernel, Kernel))
+    if of_function and isinstance(X, list | tuple) and getattr(approximation, "_of_objects", True):
+        return as_objects(X)
+    return check_matrix(_NAME, "X", X)
+
+
 def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]:
     """Return K and Khat of the sampled rows in float64."""
     rows = X[sample]
@@ -162,8 +173,8 @@ def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]
         try:
             check_is_fitted(approximation)
         except ValueError:
-            approximation = clone(approximation).fit(X)
-        Z = approximation.transform(rows).astype(np.float64)
+            approximation = clone(approximation).fit(list(X) if X.dtype == object else X)
+        Z = approximation.transform(list(rows) if rows.dtype == object else rows).astype(np.float64)
         Khat = safe_sparse_dot(Z, Z.T, dense_output=True)  # random binning may give sparse features
         return _exact(approximation.kernel_, rows), np.asarray(Khat)
     if not hasattr(approximation, "rows") or not hasattr(approximation, "kernel_"):
@@ -175,7 +186,7 @@ def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]
 
 
 def _exact(kernel: Any, rows: Any) -> Array:
-    return np.asarray(kernel(rows.astype(np.float64)))
+    return np.asarray(kernel(list(rows) if rows.dtype == object else rows.astype(np.float64)))
 
 
 def _interval(

@@ -246,7 +246,7 @@ class MEKA(FeatureMap, GramOperator):
                 writers[s](some, features)
                 out[here] = features @ roots[s]
 
-        writers = [_row_writer(cluster, X.dtype) for cluster in self.maps_]
+        writers = [cluster._features(X.dtype) for cluster in self.maps_]
         return write
 
     def _check_kernel(self, kernel: Kernel) -> None:
@@ -257,15 +257,6 @@ class MEKA(FeatureMap, GramOperator):
 
     def _set_width(self, n_components: int) -> None:
         self.rank = max(1, n_components // self.n_clusters)
-
-
-def _row_writer(cluster: Nystroem, dtype: Any) -> Any:
-    columns, projection = cluster._columns(dtype), cluster.projection_.astype(dtype)
-
-    def write(rows: Any, out: Array) -> None:
-        np.matmul(columns(rows), projection, out=out)
-
-    return write
 
 
 def _inverse(W: Array) -> Array:

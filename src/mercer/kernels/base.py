@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer import core
 from mercer._typing import Array
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_matrix, check_memory, check_real, check_same_width
@@ -84,6 +85,11 @@ class Kernel(ABC):
         """
         Y = Y.astype(dtype, copy=False)
         return lambda X: np.asarray(self._gram(X.astype(dtype, copy=False), Y), dtype=dtype)
+
+    def _features(self, Y: Any, projection: Array, first: int, dtype: Any) -> Callable[[Any, Array], None]:
+        """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on."""
+        tile, weights = self._prepared(Y, dtype), projection.astype(dtype)
+        return lambda X, out: core.trapezoidal_product(tile(X), weights, first, out)
 
     def resolve(self, X: Any, sample_weight: Any = None) -> "Kernel":
         """Return this kernel with parameters such as ``gamma="scale"`` replaced by their values on the rows of X.

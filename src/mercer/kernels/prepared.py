@@ -1,10 +1,11 @@
-"""Tiles of the Gaussian Gram matrix against one fixed set of rows: one product and one exponential a tile."""
+"""The Gaussian kernel against one fixed set of rows: one product and one exponential a tile of its Gram matrix."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mercer import core
 from mercer._typing import Array
 
 # The exponent -gamma |x - y|^2 is summed from terms as large as gamma |x|^2, with that many roundings of float32:
@@ -19,23 +20,55 @@ def gaussian_tiles(Y: Array, gamma: float, dtype: np.dtype[Any]) -> Callable[[Ar
     cost a matrix product and no pass of their own. Centring keeps |x| and |y| as small as their difference allows:
     without it, rows far from the origin lose their distance to cancellation.
     """
-    centre = Y.mean(axis=0, dtype=np.float64)
-    exact = _appended(Y, centre, gamma)
-    right = exact.astype(dtype)
+    exponents = _Exponents(Y, gamma, dtype)
 
     def tile(X: Array) -> Array:
-        left = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype)
-        np.subtract(X, centre, out=left[:, :-2], casting="unsafe")
-        squares = gamma * np.einsum("ij,ij->i", left[:, :-2], left[:, :-2])
-        left[:, -2], left[:, -1] = -squares, 1.0
-        exponent = left @ right
-        if dtype == np.float32 and (far := np.flatnonzero(squares > _LARGEST_EXPONENT)).size:
-            exponent[far] = _left(X[far], centre, gamma) @ exact
-        np.minimum(exponent, 0.0, out=exponent)
-        np.exp(exponent, out=exponent)
-        return np.asarray(exponent)
+        left, far = exponents.left(X)
+        values = left @ exponents.right
+        if far.size:
+            values[far] = exponents.exactly(X[far])
+        np.minimum(values, 0.0, out=values)
+        np.exp(values, out=values)
+        return np.asarray(values)
 
     return tile
+
+
+def gaussian_features(
+    Y: Array, gamma: float, projection: Array, first: int, dtype: np.dtype[Any]
+) -> Callable[[Array, Array], None]:
+    """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on, without a tile."""
+    exponents = _Exponents(Y, gamma, dtype)
+    weights = projection.astype(dtype, order="C")
+
+    def write(X: Array, out: Array) -> None:
+        left, far = exponents.left(X)
+        core.landmark_features(left, exponents.right, weights, first, out)
+        if far.size:
+            out[far] = np.exp(np.minimum(exponents.exactly(X[far]), 0.0)) @ projection
+
+    return write
+
+
+class _Exponents:
+    """The two factors of the exponents, and which rows float32 is too short for."""
+
+    def __init__(self, Y: Array, gamma: float, dtype: np.dtype[Any]):
+        self._centre, self._gamma, self._dtype = Y.mean(axis=0, dtype=np.float64), gamma, dtype
+        self._exact = _appended(Y, self._centre, gamma)
+        self.right = self._exact.astype(dtype)
+
+    def left(self, X: Array) -> tuple[Array, Array]:
+        left = np.empty((X.shape[0], X.shape[1] + 2), dtype=self._dtype)
+        np.subtract(X, self._centre, out=left[:, :-2], casting="unsafe")
+        squares = self._gamma * np.einsum("ij,ij->i", left[:, :-2], left[:, :-2])
+        left[:, -2], left[:, -1] = -squares, 1.0
+        far = np.flatnonzero(squares > _LARGEST_EXPONENT) if self._dtype == np.float32 else np.empty(0, dtype=np.intp)
+        return left, far
+
+    def exactly(self, X: Array) -> Array:
+        """Return the exponents in float64."""
+        return np.asarray(_left(X, self._centre, self._gamma) @ self._exact)
 
 
 def _appended(Y: Array, centre: Array, gamma: float) -> Array:

@@ -16,7 +16,7 @@ from mercer._typing import Array
 from mercer.kernels.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.distances import squared_distances
 from mercer.kernels.matern import matern_profile
-from mercer.kernels.prepared import gaussian_tiles
+from mercer.kernels.prepared import gaussian_features, gaussian_tiles
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
 from mercer.validation import check_real
 
@@ -151,6 +151,13 @@ class Gaussian(RadialKernel):
             return general
         dense = gaussian_tiles(Y, self._width, np.dtype(dtype))
         return lambda X: general(X) if sparse.issparse(X) else dense(X)
+
+    def _features(self, Y: Any, projection: Array, first: int, dtype: Any) -> Callable[[Any, Array], None]:
+        general = super()._features(Y, projection, first, dtype)
+        if sparse.issparse(Y):
+            return general
+        dense = gaussian_features(Y, self._width, projection, first, np.dtype(dtype))
+        return lambda X, out: general(X, out) if sparse.issparse(X) else dense(X, out)
 
     def _profile(self, q: Array) -> Array:
         q *= -0.5

@@ -8,6 +8,7 @@ from mercer.reference.binning import cell_hashes
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin
 from mercer.reference.hadamard import hadamard_features
+from mercer.reference.landmarks import landmark_features, trapezoidal_product
 from mercer.reference.projection import project_product, project_product_csr, sign_products
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 
@@ -18,9 +19,11 @@ __all__ = [
     "count_sketch",
     "count_sketch_csr",
     "hadamard_features",
+    "landmark_features",
     "project_product",
     "project_product_csr",
     "sign_products",
     "tensor_sketch",
     "tensor_sketch_csr",
+    "trapezoidal_product",
 ]
