@@ -23,6 +23,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "fourier.hpp"
 #include "hadamard.hpp"
 #include "binning.hpp"
+#include "tile.hpp"
 #include "landmarks.hpp"
 
 template <class T, class I>
