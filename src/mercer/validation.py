@@ -2,6 +2,9 @@
 
 import numbers
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,23 @@ from mercer._typing import Array
 from mercer.config import get_config
 
 FLOATS = (np.float64, np.float32)
+
+_first_row: ContextVar[int] = ContextVar("mercer_first_row", default=0)
+
+
+@contextmanager
+def rows_from(first_row: int) -> Iterator[None]:
+    """Count rows from ``first_row`` in the errors raised inside: those of a block then have their numbers in X."""
+    token = _first_row.set(first_row)
+    try:
+        yield
+    finally:
+        _first_row.reset(token)
+
+
+def row_number(row: int) -> int:
+    """Return the number to call a row by in an error."""
+    return _first_row.get() + row
 
 
 def check_integer(owner: str, name: str, value: Any, *, least: int = 1, way_out: str = "") -> int:
@@ -125,8 +145,8 @@ def _where_not_finite(owner: str, name: str, X: Any, first_row: int) -> str:
         value = X[row, column]
     kind = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
-        f"{owner}: {name} contains {kind} at row {first_row + row}, column {column}; every entry must be a finite "
-        f"number of {X.dtype}. Impute it (sklearn.impute.SimpleImputer), clip it, or drop the row."
+        f"{owner}: {name} contains {kind} at row {row_number(first_row + row)}, column {column}; every entry must be a "
+        f"finite number of {X.dtype}. Impute it (sklearn.impute.SimpleImputer), clip it, or drop the row."
     )
 
 
@@ -145,10 +165,10 @@ def check_non_negative(owner: str, name: str, X: Any, first_row: int = 0) -> Non
     else:
         row, column = (int(i) for i in np.argwhere(X < 0)[0])
         value = X[row, column]
+    where = f"row {row_number(first_row + row)}, column {column}"
     raise ValueError(
-        f"{owner}: Negative values in data: {name} holds {value:g} at row {first_row + row}, column {column}, and must "
-        "be >= 0, as histograms are. Clip it, shift it (sklearn.preprocessing.MinMaxScaler), or use a kernel of real "
-        "numbers such as Gaussian."
+        f"{owner}: Negative values in data: {name} holds {value:g} at {where}, and must be >= 0, as histograms are. "
+        "Clip it, shift it (sklearn.preprocessing.MinMaxScaler), or use a kernel of real numbers such as Gaussian."
     )
 
 
@@ -165,7 +185,7 @@ def check_finite_features(owner: str, Z: Array, first_row: int) -> None:
     """Refuse features that overflowed, naming the row and the way out."""
     if np.isfinite(Z).all():
         return
-    row = first_row + int(np.argwhere(~np.isfinite(Z))[0][0])
+    row = row_number(first_row + int(np.argwhere(~np.isfinite(Z))[0][0]))
     raise ValueError(
         f"{owner}: the features of row {row} of X overflow {Z.dtype}: its entries are too large for this kernel. "
         "Scale X down (sklearn.preprocessing.StandardScaler or Normalizer), lower gamma or the degree, or pass float64."
@@ -185,7 +205,9 @@ def check_weights(owner: str, weights: Any, n_rows: int, *, all_zero: bool = Fal
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise ValueError(f"{owner}: sample_weight must hold finite numbers >= 0, got {values[row]} at row {row}.")
+        raise ValueError(
+            f"{owner}: sample_weight must hold finite numbers >= 0, got {values[row]} at row {row_number(row)}."
+        )
     if not all_zero and not values.any():
         raise ValueError(f"{owner}: sample_weight must not be all zero. Leave it out for equal weights.")
     return values

@@ -249,7 +249,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(rows):
     def factory():
         passes.append(0)
         for i in range(5):
-            if len(passes) > 4 and i == 3:
+            if len(passes) > 2 and i == 3:
                 raise KeyboardInterrupt
             yield rows
 

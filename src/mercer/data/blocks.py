@@ -31,6 +31,8 @@ class Blocks:
         One entry (of y: or row of entries) for each row; where the reader has its own, leave them out.
     owner : str
         Whom errors name.
+    trusted : bool
+        Leave out the checks of each block: for arrays of our own making, such as features.
 
     Examples
     --------
@@ -48,11 +50,12 @@ class Blocks:
         y: Array | None = None,
         sample_weight: Array | None = None,
         owner: str = "as_blocks",
+        trusted: bool = False,
     ):
         self.reader = reader
         self.block_rows = block_rows
         self.owner = owner
-        self._y, self._sample_weight = y, sample_weight
+        self._y, self._sample_weight, self._trusted = y, sample_weight, trusted
         self._n_rows = reader.n_rows
         if y is not None and reader.labelled:
             raise ValueError(f"{owner}: y is given twice, by the source of X and as an argument. Leave one out.")
@@ -141,7 +144,8 @@ class Blocks:
 
     def recut(self, block_rows: int | None, owner: str) -> "Blocks":
         """Return the same rows in blocks of another size, for another owner."""
-        other = Blocks(self.reader, block_rows, y=self._y, sample_weight=self._sample_weight, owner=owner)
+        mine = {"y": self._y, "sample_weight": self._sample_weight, "trusted": self._trusted}
+        other = Blocks(self.reader, block_rows, owner=owner, **mine)  # type: ignore[arg-type]
         other._n_rows = self._n_rows
         return other
 
@@ -163,7 +167,7 @@ class Blocks:
         for piece in self.reader.pieces(size):
             if piece.X.ndim == 2 and piece.n_rows == 0:
                 continue
-            X = check_matrix(self.owner, "X", piece.X, first_row=first_row)
+            X = piece.X if self._trusted else check_matrix(self.owner, "X", piece.X, first_row=first_row)
             last_row = first_row + X.shape[0]
             self._check_same_kind(X, first_row)
             if self._n_rows is not None and last_row > self._n_rows:
@@ -172,7 +176,7 @@ class Blocks:
             y = piece.y if self._y is None else self._y[rows]
             weight = piece.sample_weight if self._sample_weight is None else self._sample_weight[rows]
             self._check_pairs(X.shape[0], y, weight, first_row)
-            yield Block(X, y, weight)
+            yield Block(X, y, weight, first_row)
             first_row = last_row
         self._check_count(first_row)
 

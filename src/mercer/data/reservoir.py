@@ -13,6 +13,8 @@ from mercer.validation import check_matrix, check_same_width
 def reservoir(blocks: Iterable[Any], size: int, rng: np.random.RandomState) -> tuple[Any, Array]:
     """Return ``size`` rows drawn uniformly without replacement from a stream of blocks, and their row numbers.
 
+    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers.
+
     Every row draws a key, and the rows with the smallest keys stay: each set of rows is equally likely, whatever the
     blocks. A stream that is no longer than ``size`` is returned whole, in order.
 
@@ -25,9 +27,10 @@ def reservoir(blocks: Iterable[Any], size: int, rng: np.random.RandomState) -> t
     keys, numbers = np.zeros(0), np.zeros(0, dtype=np.int64)
     n_seen = 0
     for given in blocks:
-        block = check_matrix("reservoir", "block", given)
+        rows, values = given if isinstance(given, tuple) else (given, None)
+        block = check_matrix("reservoir", "block", rows, first_row=n_seen)
         block_keys = rng.random_sample(block.shape[0])
-        block_numbers = n_seen + np.arange(block.shape[0])
+        block_numbers = n_seen + np.arange(block.shape[0]) if values is None else values
         n_seen += block.shape[0]
         if kept is not None:
             check_same_width("reservoir", kept, block)

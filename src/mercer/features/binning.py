@@ -13,7 +13,7 @@ from mercer.features.fourier import require_shift_invariant
 from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.spectral import grids
 from mercer.parallel import for_each_block, row_blocks
-from mercer.validation import block_norm, check_integer, check_memory, check_rows
+from mercer.validation import block_norm, check_integer, check_memory, check_rows, row_number
 
 _LARGEST_CELL = 2.0**31 - 256  # cell numbers are int32, and float32 must hold the bound itself
 
@@ -173,7 +173,7 @@ class RandomBinning(FeatureMap):
         if reach.max(initial=0.0) < _LARGEST_CELL:
             return
         column = int(np.argmax(reach))
-        row = first_row + int(np.argmax(np.abs(block[:, column])))
+        row = row_number(first_row + int(np.argmax(np.abs(block[:, column]))))
         raise ValueError(
             f"RandomBinning: row {row}, column {int(self.columns_[column])} of X is more than 2^31 grid cells away "
             "from 0, and would overflow its cell number. Scale X down, or lower gamma."

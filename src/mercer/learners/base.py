@@ -1,11 +1,13 @@
 """What every learner shares: rows in, a fitted map, passes over blocks, linear scores out."""
 
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 from warnings import warn
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -22,21 +24,25 @@ from mercer.features.base import as_kernel
 from mercer.features.params import NestedParams
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.progress import progress
+from mercer.learners.rows import FeatureRows
 from mercer.solvers import Solution
-from mercer.validation import check_integer, check_rows, check_weights
+from mercer.validation import check_integer, check_rows, check_weights, rows_from
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
 _BLOCK_ROWS = 4096
 # Rows that a map and a kernel with parameters from the data are fitted on, at least, and for each feature.
 _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_A_FEATURE = 4
+# Rows whose features are looked at before the first pass over all.
+_PROBE_ROWS = 512
 
 
 class KernelLearner(NestedParams, BaseEstimator):
     """A linear model on the features of a kernel.
 
-    A subclass writes ``_targets`` (y of a block as numbers) and ``_solve`` (from labelled blocks to coefficients).
-    Whatever is refused or interrupted in ``fit`` leaves the estimator as it was.
+    A subclass writes ``_check_y`` (of an array, or of a block), ``_targets`` (y of a block as a matrix of numbers) and
+    ``_solve`` (from rows of features to coefficients, which it sets); ``_look`` is shown every block of the first pass,
+    before there is a map. Whatever is refused or interrupted in ``fit`` leaves the estimator as it was.
     """
 
     _natural_kernel: ClassVar[Kernel] = Gaussian()
@@ -76,11 +82,17 @@ class KernelLearner(NestedParams, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         name = type(self).__name__
-        blocks = self._labelled_blocks(X, y, sample_weight)
+        blocks = self._labelled_blocks(X, y, sample_weight).recut(_BLOCK_ROWS, name)
         rng = check_random_state(self.random_state)
-        self.feature_map_ = self._fitted_map(blocks, rng)
+        sample, weight = self._survey(blocks, rng)
+        before = getattr(self, "feature_map_", None)
+        self.feature_map_ = self._fitted_map(sample, weight, rng)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
-        solution = self._solve(blocks)
+        probe = self.feature_map_.transform(sample[:: -(-sample.shape[0] // _PROBE_ROWS)])
+        rows = FeatureRows(self, blocks, probe)
+        if self.feature_map_ is before:
+            rows.start = np.vstack([np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)])
+        solution = self._solve(rows)
         if not np.isfinite(solution.value).all():
             raise ValueError(
                 f"{name}: the coefficients overflow: the features or y are too large. Scale them down "
@@ -109,37 +121,65 @@ class KernelLearner(NestedParams, BaseEstimator):
             self.feature_names_in_ = np.asarray(X.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return X.recut(X.block_rows, name)
+        return X
 
-    def _fitted_map(self, blocks: Blocks, rng: np.random.RandomState) -> FeatureMap:
+    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
+        """Look at all rows once: count and check them, and return a uniform sample and its weights."""
+        size = _SAMPLE_ROWS
+        if self.features is None:
+            n_components = check_integer(type(self).__name__, "n_components", self.n_components)
+            size = max(size, _SAMPLE_ROWS_A_FEATURE * n_components)
+        total = 0.0
+
+        def rows() -> Iterator[tuple[Any, Array]]:
+            nonlocal total
+            for block in blocks.labelled():
+                with rows_from(block.first_row):
+                    weight = self._weights(block)
+                    total += float(weight.sum())
+                    self._look(block, weight)
+                yield block.X, weight
+
+        sample, weight = reservoir(rows(), size, np.random.RandomState(rng.randint(2**31 - 1)))
+        if not total > 0:
+            raise ValueError(
+                f"{type(self).__name__}: sample_weight must not be all zero. Leave it out for equal weights."
+            )
+        # The weights of a sample may all be 0 where those of all rows are not.
+        return sample, weight if weight.any() else np.ones(len(weight))
+
+    def _fitted_map(self, sample: Any, weight: Array, rng: np.random.RandomState) -> FeatureMap:
         """Fit the map on all rows where they are few, on a uniform sample where they are many."""
         name = type(self).__name__
-        n_components = check_integer(name, "n_components", self.n_components)
-        size = max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * n_components)
-        weights: list[Array] = []
-
-        def rows() -> Iterator[Any]:
-            for block in blocks.recut(_BLOCK_ROWS, name).labelled():
-                weights.append(self._weights(block))
-                yield block.X
-
-        sample, numbers = reservoir(rows(), size, np.random.RandomState(rng.randint(2**31 - 1)))
+        if getattr(self, "warm_start", False):
+            before, self._map_of = getattr(self, "_map_of", None), self._map_hash(sample.shape[1])
+            if before is not None and before == self._map_of and hasattr(self, "feature_map_"):
+                return self.feature_map_  # coefficients to start from mean nothing on another map
         if self.features is not None:
             if not isinstance(self.features, FeatureMap):
                 raise ValueError(
                     f"{name}: features must be a feature map such as TensorSketch(), got {self.features!r}."
                 )
             return clone(self.features).fit(sample)  # type: ignore[no-any-return]
-        weight = np.concatenate(weights)[numbers]
-        if not weight.any():  # the weights of a sample may all be 0 where those of all rows are not
-            weight = np.ones(len(numbers))
         kernel = as_kernel(name, self.kernel, self._natural_kernel).resolve(sample, weight)
-        return feature_map(kernel, n_components, random_state=rng.randint(2**31 - 1)).fit(sample)
+        return feature_map(kernel, self.n_components, random_state=rng.randint(2**31 - 1)).fit(sample)
+
+    def _map_hash(self, n_features: int) -> str | None:
+        """Return a hash of all that the map depends on beside the rows, None where there is none."""
+        try:
+            chosen = (self.kernel, self.n_components, self.features, self.random_state, n_features)
+            return str(joblib.hash(chosen))
+        except (pickle.PicklingError, AttributeError, TypeError):  # a user's local function
+            return None
 
     def _weights(self, block: Block) -> Array:
         if block.sample_weight is None:
             return np.ones(block.n_rows)
         return check_weights(type(self).__name__, block.sample_weight, block.n_rows, all_zero=True)
+
+    def _block_weight(self, block: Block) -> Array | None:
+        """Return the weights of a block's rows, None where all are 1."""
+        return None if block.sample_weight is None else self._weights(block)
 
     def _block_rows(self, itemsize: int) -> int:
         """Return the rows a block: a constant, shrunk so that all threads' take a quarter of a memory budget."""
@@ -151,14 +191,26 @@ class KernelLearner(NestedParams, BaseEstimator):
 
     def _reduce(self, title: str, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Reduce over the blocks, with progress."""
+        with self._watched(title, work, blocks) as watched:
+            return self._engine.reduce(watched, blocks, into)
+
+    def _map(self, title: str, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
+        """Map over the blocks, with progress."""
+        with self._watched(title, work, blocks) as watched:
+            yield from self._engine.map(watched, blocks)
+
+    @contextmanager
+    def _watched(self, title: str, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Callable[[Block], Any]]:
+        """Give the work with its progress shown, and rows called by their numbers in all blocks where they fail."""
         with progress(f"{type(self).__name__}: {title}", blocks.n_rows, self.verbose) as advance:
 
-            def reported(block: Block) -> S:
-                part = work(block)
+            def watched(block: Block) -> Any:
+                with rows_from(block.first_row):
+                    part = work(block)
                 advance(block.n_rows)
                 return part
 
-            return self._engine.reduce(reported, blocks, into)
+            yield watched
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
@@ -175,7 +227,8 @@ class KernelLearner(NestedParams, BaseEstimator):
         coef = np.atleast_2d(self.coef_).T
 
         def work(block: Block) -> Array:
-            Z = self.feature_map_.transform(block.X)
+            with rows_from(block.first_row):
+                Z = self.feature_map_.transform(block.X)
             scores: Array = Z @ coef.astype(Z.dtype, copy=False) + np.asarray(self.intercept_, dtype=Z.dtype)
             return scores
 
@@ -186,13 +239,16 @@ class KernelLearner(NestedParams, BaseEstimator):
             scores = np.concatenate(list(self._engine.map(work, blocks.recut(None, name))))
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
+    def _look(self, block: Block, weight: Array) -> None:
+        """See a block of the first pass."""
+
     def _check_y(self, y: Any) -> Array:
         raise NotImplementedError
 
     def _targets(self, block: Block) -> Array:
         raise NotImplementedError
 
-    def _solve(self, blocks: Blocks) -> Solution:
+    def _solve(self, rows: FeatureRows) -> Solution:
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -1,17 +1,17 @@
 """Ridge regression and classification on the features of a kernel."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks
+from mercer.data import Block
 from mercer.learners.base import KernelLearner
+from mercer.learners.classes import KernelClassifier
+from mercer.learners.rows import FeatureRows
 from mercer.solvers import RidgePath, Solution, cholesky, conjugate_gradients, ridge_path
 from mercer.stats import Gradient, Moments, Totals
 from mercer.validation import check_real, machine_memory
@@ -22,6 +22,7 @@ _SQUARE_MATRICES = 6
 
 class _Ridge(KernelLearner):
     _keeps_columns: bool
+    _n_targets: int
 
     def __init__(
         self,
@@ -44,29 +45,26 @@ class _Ridge(KernelLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _solve(self, blocks: Blocks) -> Solution:
+    def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
         alphas = self._alphas()
-        first = next(blocks.labelled())
-        Z = self.feature_map_.transform(first.X)
-        n_features, n_targets = Z.shape[1], self._targets(first).shape[1]
-        if not sparse.issparse(Z) and 8 * _SQUARE_MATRICES * n_features**2 <= machine_memory():
-            return self._by_moments(blocks, alphas, Moments.of(n_features, n_targets, Z.mean(axis=0, dtype=np.float64)))
+        if not rows.is_sparse and 8 * _SQUARE_MATRICES * rows.n_features**2 <= machine_memory():
+            return self._by_moments(rows, alphas)
         if isinstance(self.alpha, str):
             raise ValueError(
-                f"{name}: alpha={self.alpha!r} needs a matrix of {n_features} x {n_features}, which sparse features or "
-                "the memory do not allow. Give alpha as a number, or take fewer or dense features."
+                f"{name}: alpha={self.alpha!r} needs a matrix of {rows.n_features} x {rows.n_features}, which sparse "
+                "features or the memory do not allow. Give alpha as a number, or take fewer or dense features."
             )
-        return self._by_conjugate_gradients(blocks, alphas[0], n_features, n_targets)
+        return self._by_conjugate_gradients(rows, alphas[0])
 
-    def _by_moments(self, blocks: Blocks, alphas: Array, empty: Moments) -> Solution:
+    def _by_moments(self, rows: FeatureRows, alphas: Array) -> Solution:
         """Solve with the moments of one pass; leave-one-out takes a second."""
-        moments = self._reduce("moments", lambda block: self._update(empty.zero(), block), blocks, empty)
-        self._check_total(moments.weight)
+        empty = Moments.of(rows.n_features, self._n_targets, rows.origin)
+        moments = rows.reduce("moments", lambda Z, Y, weight: empty.zero().update(Z, Y, weight), deepcopy(empty))
         gram, cross, squares = moments.centred()
         if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
             raise ValueError(
-                f"{type(self).__name__}: products of the features overflow {blocks.dtype}. Scale X down "
+                f"{type(self).__name__}: products of the features overflow {rows.dtype}. Scale X down "
                 "(sklearn.preprocessing.StandardScaler), or pass float64."
             )
         if not isinstance(self.alpha, str):
@@ -77,7 +75,7 @@ class _Ridge(KernelLearner):
         if self.alpha == "gcv":
             scores = np.array([path.gcv(alpha, squares, moments.weight) for alpha in alphas])
         else:
-            scores = self._left_out(blocks, alphas, path, moments)
+            scores = self._left_out(rows, alphas, path, moments)
         best = int(np.argmin(scores))
         self.alphas_, self.scores_ = alphas, scores
         self.coef_path_ = np.array([path.coef(alpha).T for alpha in alphas])
@@ -85,51 +83,44 @@ class _Ridge(KernelLearner):
         self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[best])
         return solution
 
-    def _left_out(self, blocks: Blocks, alphas: Array, path: RidgePath, moments: Moments) -> Array:
+    def _left_out(self, rows: FeatureRows, alphas: Array, path: RidgePath, moments: Moments) -> Array:
         """Return the mean squared leave-one-out error of each alpha."""
         mean, centre = moments.feature_mean, moments.target_mean
 
-        def work(block: Block) -> Totals:
-            Z = self.feature_map_.transform(block.X)
+        def work(Z: Array, Y: Array, weight: Array | None) -> Totals:
             Z -= mean.astype(Z.dtype)
-            Y, weight = self._targets(block) - centre, self._block_weight(block)
-            return Totals(path.leave_one_out(Z, Y, alphas, moments.weight, weight))
+            return Totals(path.leave_one_out(Z, Y - centre, alphas, moments.weight, weight))
 
-        totals = self._reduce("leave-one-out", work, blocks, Totals.of(len(alphas)))
+        totals = rows.reduce("leave-one-out", work, Totals.of(len(alphas)))
         return np.asarray(totals.values / moments.weight)
 
-    def _update(self, moments: Moments, block: Block) -> Moments:
-        Z = self.feature_map_.transform(block.X)
-        return moments.update(Z, self._targets(block), self._block_weight(block))
-
-    def _by_conjugate_gradients(self, blocks: Blocks, alpha: float, n_features: int, n_targets: int) -> Solution:
+    def _by_conjugate_gradients(self, rows: FeatureRows, alpha: float) -> Solution:
         """Solve with products Z^T W Z v, a pass over the rows each, and the mean taken off by hand."""
+        n_features, n_targets = rows.n_features, self._n_targets
+        rows.hold()
 
-        def sums(block: Block) -> Gradient:
-            Z = self.feature_map_.transform(block.X)
-            Y, weight = self._targets(block), self._weights(block)[:, None]
-            ones = np.hstack([weight * Y, weight])
+        def sums(Z: Any, Y: Array, weight: Array | None) -> Gradient:
+            ones = np.hstack([Y, np.ones((len(Y), 1))]) * (1.0 if weight is None else weight[:, None])
             part = Gradient.of(n_features + 1, n_targets + 1)
             part.vector[:-1] = Gradient.of(n_features, n_targets + 1).update(Z, ones).vector
             part.vector[-1] = ones.sum(axis=0)
             return part
 
-        totals = self._reduce("sums", sums, blocks, Gradient.of(n_features + 1, n_targets + 1)).vector
+        totals = rows.reduce("sums", sums, Gradient.of(n_features + 1, n_targets + 1)).vector
         weight = float(totals[-1, -1])
-        self._check_total(weight)
         mean, target_mean = totals[:-1, -1] / weight, totals[-1, :-1] / weight
         right = totals[:-1, :-1] - np.outer(totals[:-1, -1], target_mean)
 
         def product(direction: Array) -> Array:
-            def work(block: Block) -> Gradient:
-                Z = self.feature_map_.transform(block.X)
+            def work(Z: Any, Y: Array, weight: Array | None) -> Gradient:
                 scores = Z @ direction.astype(Z.dtype) - mean @ direction
-                return Gradient.of(*direction.shape).update(Z, self._weights(block)[:, None] * scores)
+                scores *= 1.0 if weight is None else weight[:, None]
+                return Gradient.of(*direction.shape).update(Z, scores)
 
-            total = self._reduce("product", work, blocks, Gradient.of(*direction.shape)).vector
+            total = rows.reduce("product", work, Gradient.of(*direction.shape)).vector
             return np.asarray(total + alpha * direction)
 
-        tol = 1e-10 if blocks.dtype == np.float64 else 1e-5
+        tol = 1e-10 if rows.dtype == np.float64 else 1e-5
         solution = conjugate_gradients(product, right, tol=tol)
         self._set(solution.value, mean, target_mean, alpha)
         return solution
@@ -151,15 +142,6 @@ class _Ridge(KernelLearner):
         if not len(alphas):
             raise ValueError(f"{name}: alphas must hold at least one number > 0, got {self.alphas!r}.")
         return np.array([check_real(name, "alphas", value, least=0, strict=True) for value in alphas.tolist()])
-
-    def _block_weight(self, block: Block) -> Array | None:
-        return None if block.sample_weight is None else self._weights(block)
-
-    def _check_total(self, weight: float) -> None:
-        if not weight > 0:
-            raise ValueError(
-                f"{type(self).__name__}: sample_weight must not be all zero. Leave it out for equal weights."
-            )
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, _Ridge):
@@ -225,16 +207,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, _Ridge):
         values: Array = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
         return values
 
-    def _solve(self, blocks: Blocks) -> Solution:
-        self._keeps_columns = np.asarray(next(blocks.labelled()).y).ndim == 2
-        return super()._solve(blocks)
+    def _look(self, block: Block, weight: Array) -> None:
+        y = self._check_y(block.y)
+        self._keeps_columns, self._n_targets = y.ndim == 2, 1 if y.ndim == 1 else y.shape[1]
 
     def _targets(self, block: Block) -> Array:
         values = self._check_y(block.y)
         return values if values.ndim == 2 else values[:, None]
 
 
-class KernelRidgeClassifier(ClassifierMixin, _Ridge):
+class KernelRidgeClassifier(_Ridge, KernelClassifier):
     """Ridge regression on targets +1 and -1, one column a class (one in all for two classes).
 
     Parameters
@@ -258,37 +240,10 @@ class KernelRidgeClassifier(ClassifierMixin, _Ridge):
     True
     """
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of each row of X, an array or ``Blocks``."""
-        check_is_fitted(self)
-        scores = self._scores(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        classes: Array = self.classes_[chosen]
-        return classes
-
-    def _solve(self, blocks: Blocks) -> Solution:
-        name = type(self).__name__
-        found: Array | None = None
-        for y in blocks.targets():
-            classes = np.unique(self._check_y(y))
-            found = classes if found is None else np.unique(np.concatenate([found, classes]))
-        assert found is not None  # noqa: S101
-        if len(found) < 2:
-            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {found[0]!r}.")
-        self.classes_, self._keeps_columns = found, len(found) > 2
-        return super()._solve(blocks)
-
-    def _check_y(self, y: Any) -> Array:
-        labels: Array = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
-        check_classification_targets(labels)
-        return labels
+    def _solve(self, rows: FeatureRows) -> Solution:
+        self._keeps_columns = len(self.classes_) > 2
+        self._n_targets = len(self.classes_) if self._keeps_columns else 1
+        return super()._solve(rows)
 
     def _targets(self, block: Block) -> Array:
-        belongs = np.asarray(block.y)[:, None] == (self.classes_ if self._keeps_columns else self.classes_[1:])
-        return np.where(belongs, 1.0, -1.0)
+        return self._signs(block)

@@ -11,11 +11,12 @@ from mercer._typing import Array
 
 
 class Block(NamedTuple):
-    """Some rows: X, and where the source has them y and sample_weight, one entry a row."""
+    """Some rows: X, where the source has them y and sample_weight, one entry a row, and the first row's number."""
 
     X: Any
     y: Array | None = None
     sample_weight: Array | None = None
+    first_row: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -24,7 +25,8 @@ class Block(NamedTuple):
 
     def rows(self, rows: slice) -> "Block":
         """Return a range of the rows, as views where X is an array."""
-        return Block(*(None if part is None else part[rows] for part in self))
+        X, y, weight = (None if part is None else part[rows] for part in self[:3])
+        return Block(X, y, weight, self.first_row + (rows.start or 0))
 
 
 def stacked(blocks: list[Block]) -> Block:
@@ -33,7 +35,8 @@ def stacked(blocks: list[Block]) -> Block:
         return blocks[0]
     X: Any = [block.X for block in blocks]
     X = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.vstack(X)
-    return Block(X, _joined([block.y for block in blocks]), _joined([block.sample_weight for block in blocks]))
+    y, weight = _joined([block.y for block in blocks]), _joined([block.sample_weight for block in blocks])
+    return Block(X, y, weight, blocks[0].first_row)
 
 
 def _joined(parts: list[Array | None]) -> Array | None:

@@ -42,4 +42,5 @@ class FactoryReader(Reader):
                     f"{self._owner}: a block must be X, (X, y) or (X, y, sample_weight), got a tuple of {len(parts)}."
                 )
             X = parts[0] if hasattr(parts[0], "shape") else np.asarray(parts[0])
-            yield Block(X, *(None if part is None else np.asarray(part) for part in parts[1:]))
+            y, weight = (None if part is None else np.asarray(part) for part in (*parts[1:], None, None)[:2])
+            yield Block(X, y, weight)

@@ -1,0 +1,111 @@
+"""What classifiers share: the classes of y, found in the first pass, and their weights."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._typing import Array
+from mercer.data import Block, Blocks
+from mercer.learners.base import KernelLearner
+from mercer.validation import check_real
+
+
+class KernelClassifier(ClassifierMixin, KernelLearner):
+    """A learner of classes: one column of scores for two classes (that of the second), else one for each.
+
+    ``class_weight`` multiplies the weights of the rows by their class's: given as a dict from class to number (1 for
+    those left out), or "balanced", W / (n_classes W_c) with W and W_c the sums of the sample weights of all rows and
+    of those of class c.
+    """
+
+    class_weight: Any = None
+    classes_: Array
+    _weight_of_class: Array | None
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row of X, an array or ``Blocks``."""
+        check_is_fitted(self)
+        scores = self._scores(X)
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        classes: Array = self.classes_[chosen]
+        return classes
+
+    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
+        self._found: tuple[Array, Array] | None = None
+        sample = super()._survey(blocks, rng)
+        assert self._found is not None  # noqa: S101
+        classes, totals = self._found
+        del self._found
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {classes[0]!r}. "
+                "Check the labels, or give rows of another class."
+            )
+        self.classes_ = classes
+        self._weight_of_class = self._class_weights(totals)
+        return sample
+
+    def _look(self, block: Block, weight: Array) -> None:
+        labels, totals = self._check_y(block.y), weight
+        if self._found is not None:
+            labels, totals = np.concatenate([self._found[0], labels]), np.concatenate([self._found[1], totals])
+        classes, where = np.unique(labels, return_inverse=True)
+        self._found = classes, np.bincount(where, totals, len(classes))
+
+    def _class_weights(self, totals: Array) -> Array | None:
+        """Return the weight of each class, None where all are 1."""
+        name, given = type(self).__name__, self.class_weight
+        if given is None:
+            return None
+        if isinstance(given, Mapping):
+            unknown = [label for label in given if label not in self.classes_]
+            if unknown:
+                raise ValueError(f"{name}: class_weight names {unknown[0]!r}, which is no class of y: {self.classes_}.")
+            weights = [given.get(label, 1.0) for label in self.classes_.tolist()]
+            return np.array([check_real(name, "class_weight", value, least=0) for value in weights])
+        if not isinstance(given, str) or given != "balanced":
+            raise ValueError(
+                f"{name}: class_weight must be None, 'balanced' or a dict from class to weight, got {given!r}."
+            )
+        # A class whose rows all have weight 0 weighs nothing whatever it is multiplied by.
+        balanced: Array = totals.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+        return balanced
+
+    def _codes(self, block: Block) -> Array:
+        """Return the number of each row's class in ``classes_``."""
+        labels = self._check_y(block.y)
+        codes: Array = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
+        if not np.array_equal(self.classes_[codes], labels):
+            raise ValueError(
+                f"{type(self).__name__}: the source of X gave classes in a later pass that the first did not have; "
+                "every pass must give the same rows."
+            )
+        return codes
+
+    def _block_weight(self, block: Block) -> Array | None:
+        weight = super()._block_weight(block)
+        if self._weight_of_class is None:
+            return weight
+        of_class: Array = self._weight_of_class[self._codes(block)]
+        return of_class if weight is None else weight * of_class
+
+    def _check_y(self, y: Any) -> Array:
+        labels: Array = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
+        check_classification_targets(labels)
+        return labels
+
+    def _signs(self, block: Block) -> Array:
+        """Return targets of +1 for the rows of a class and -1 for the others: a column a class, one for two classes."""
+        codes = self._codes(block)[:, None]
+        return np.where(codes == (np.arange(len(self.classes_)) if len(self.classes_) > 2 else 1), 1.0, -1.0)

@@ -1,0 +1,108 @@
+"""The features of labelled rows as solvers read them: held while the memory budget allows, else made in each pass."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+from mercer.data import Block, Blocks
+from mercer.data.readers.arrays import ArrayReader
+from mercer.engines.base import S
+from mercer.validation import machine_memory
+
+if TYPE_CHECKING:
+    from mercer.learners.base import KernelLearner
+
+# Part of the memory budget that features may take; blocks in work and the solver take the rest.
+_SHARE = 0.5
+
+
+class FeatureRows:
+    """Features Z, numeric targets Y and weights of all rows, a block at a time.
+
+    Parameters
+    ----------
+    learner : KernelLearner
+        With its map fitted; its ``_targets`` and ``_block_weight`` give Y and the weights.
+    blocks : Blocks
+    probe : array or CSR matrix
+        The features of a few rows, which tell how many there are, how dense, and where they lie.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    is_sparse : bool
+    dtype : dtype
+        Of the features.
+    origin : ndarray of shape (n_features,)
+        The mean of the probe: a point near the mean of all features.
+    start : ndarray of shape (n_features + 1, n_outputs) or None
+        With ``warm_start``: the coefficients of the last fit on these features, the intercept last.
+    """
+
+    def __init__(self, learner: "KernelLearner", blocks: Blocks, probe: Any):
+        assert blocks.n_rows is not None  # noqa: S101 - the survey has counted them
+        self._learner, self._source = learner, blocks
+        self.n_rows, self.n_features = blocks.n_rows, int(probe.shape[1])
+        self.block_rows = blocks.block_rows
+        self.is_sparse, self.dtype = bool(sparse.issparse(probe)), probe.dtype
+        self.origin: Array = np.asarray(probe.mean(axis=0, dtype=np.float64)).ravel()
+        entries = probe.nnz / probe.shape[0] if self.is_sparse else self.n_features
+        self._row_bytes = entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
+        self.start: Array | None = None
+        self._held: Blocks | None = None
+        self._matrix: tuple[Any, Array, Array | None] | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the features of all rows fit their share of the memory budget."""
+        return bool(self.n_rows * self._row_bytes <= _SHARE * machine_memory())
+
+    def reduce(self, title: str, work: Callable[[Any, Array, Array | None], S], into: S) -> S:
+        """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
+        return self._learner._reduce(title, lambda block: work(*self._parts(block)), self._held or self._source, into)
+
+    def hold(self) -> bool:
+        """Keep the features for the passes to come, if they fit; return whether they do."""
+        if self.fits and self._held is None:
+            Z, Y, weight = self.matrix()
+            owner = type(self._learner).__name__
+            reader = ArrayReader(owner, Z)
+            self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=owner, trusted=True)
+        return self._held is not None
+
+    def matrix(self) -> tuple[Any, Array, Array | None]:
+        """Return Z (an array, or a CSR array), Y and the weights of all rows; ask ``fits`` first."""
+        if self._matrix is None:
+            self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix()
+        return self._matrix
+
+    def _dense_matrix(self) -> tuple[Any, Array, Array | None]:
+        Z = np.empty((self.n_rows, self.n_features), dtype=self.dtype)
+
+        def work(block: Block) -> tuple[Array, Array | None]:
+            part, Y, weight = self._parts(block)
+            Z[block.first_row : block.first_row + block.n_rows] = part
+            return Y, weight
+
+        parts = list(self._learner._map("features", work, self._source))
+        return Z, np.concatenate([Y for Y, _ in parts]), _joined([weight for _, weight in parts])
+
+    def _sparse_matrix(self) -> tuple[Any, Array, Array | None]:
+        parts = list(self._learner._map("features", self._parts, self._source))
+        Z = sparse.vstack([Z for Z, _, _ in parts], format="csr")
+        return Z, np.concatenate([Y for _, Y, _ in parts]), _joined([weight for _, _, weight in parts])
+
+    def _parts(self, block: Block) -> tuple[Any, Array, Array | None]:
+        if self._held is not None:
+            assert block.y is not None  # noqa: S101
+            return block.X, block.y, block.sample_weight
+        Z = self._learner.feature_map_.transform(block.X)
+        return Z, self._learner._targets(block), self._learner._block_weight(block)
+
+
+def _joined(parts: list[Array | None]) -> Array | None:
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given) if given else None

@@ -1,0 +1,128 @@
+"""What learners share: one look at the rows, features held or made anew, errors with the rows' own numbers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from mercer import (
+    FourierFeatures,
+    Gaussian,
+    KernelRidge,
+    KernelRidgeClassifier,
+    Laplacian,
+    RandomBinning,
+    as_blocks,
+    config_context,
+)
+from mercer.data import Reader
+from mercer.data.readers import Block
+from mercer.learners.rows import FeatureRows
+from mercer.stats import Gradient
+
+
+class Passes(Reader):
+    """A source whose passes differ: the first look of the constructor aside, one list of blocks a pass."""
+
+    width, dtype, labelled = 2, np.dtype(float), True
+
+    def __init__(self, *passes):
+        self.passes = list(passes)
+
+    def pieces(self, block_rows):
+        return (Block(X, np.arange(X.shape[0]) % 2) for X in self.passes.pop(0))
+
+
+def test_each_pass_reads_the_rows_once_and_there_are_two():
+    X = np.random.RandomState(0).rand(9000, 2)
+    read = []
+
+    def factory():
+        read.append(0)
+        yield X, X[:, 0]
+
+    source = as_blocks(factory)
+    read.clear()
+    KernelRidge(random_state=0).fit(source)
+    assert len(read) == 2
+    read.clear()
+    KernelRidge(random_state=0, alpha="loo").fit(source)
+    assert len(read) == 3
+
+
+A, B = np.random.RandomState(0).rand(2, 10, 2)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ([A], "the source of X gave 20 rows before and 10 now"),
+        ([A, B, B], "the source of X gave 20 rows before and at least 30 now"),
+        ([A, B[:, :1]], "the block of X at row 10 has columns 1, and the source began with 2"),
+        ([A, B.astype(np.float32)], "the block of X at row 10 has type float32, and the source began with float64"),
+        ([A, sparse.csr_array(B)], "the block of X at row 10 has layout CSR, and the source began with dense"),
+    ],
+)
+@pytest.mark.parametrize("kind", [KernelRidge, KernelRidgeClassifier])
+def test_a_source_that_changes_is_named(kind, second, message):
+    model = kind(random_state=0)
+    with pytest.raises(ValueError, match=f"{kind.__name__}: {message}"):
+        model.fit(as_blocks(Passes([A, B], second)))
+    assert not hasattr(model, "feature_map_")
+
+
+def test_rows_are_called_by_their_numbers_in_all_blocks():
+    X = np.random.RandomState(0).rand(9000, 2)
+    weight = np.where(np.arange(9000) == 8000, -1.0, 1.0)
+    with pytest.raises(ValueError, match=r"got -1.0 at row 8000"):
+        KernelRidge().fit(as_blocks(X, X[:, 0], sample_weight=weight))
+    broken = X.copy()
+    broken[8500, 1] = np.nan
+    with pytest.raises(ValueError, match="KernelRidge: X contains NaN at row 8500, column 1"):
+        KernelRidge().fit(broken, X[:, 0])
+    binning = RandomBinning(Laplacian(gamma=1e6), n_components=64)
+    model = KernelRidge(features=binning).fit(X, X[:, 0])
+    broken[8500, 1] = 1e9
+    with pytest.raises(ValueError, match=r"row 8500, column 1 of X is more than 2.31 grid cells away"):
+        model.predict(broken)
+
+
+def test_n_components_is_not_looked_at_where_features_are_given():
+    features = FourierFeatures(Gaussian(), n_components=8, random_state=0)
+    X = np.random.RandomState(0).rand(20, 2)
+    assert KernelRidge(n_components=None, features=features).fit(X, X[:, 0]).coef_.shape == (8,)
+
+
+@pytest.mark.parametrize("sparse_output", [False, True])
+def test_features_are_held_while_they_fit(sparse_output):
+    rng = np.random.RandomState(0)
+    X, y, weight = rng.rand(5000, 3), rng.rand(5000), rng.rand(5000)
+    model = KernelRidge().fit(X[:50], y[:50])
+    model.feature_map_ = RandomBinning(
+        Laplacian(), n_components=64, n_grids=8, sparse_output=sparse_output, random_state=0
+    ).fit(X)
+    calls = []
+    transform = model.feature_map_.transform
+    model.feature_map_.transform = lambda X: calls.append(0) or transform(X)
+    Z = transform(X)
+    blocks = as_blocks(X, y, sample_weight=weight, block_rows=1000)
+
+    def total(rows):
+        return rows.reduce("x", lambda Z, Y, w: Gradient.of(64, 1).update(Z, w[:, None] * Y), Gradient.of(64, 1)).vector
+
+    made = FeatureRows(model, blocks, Z[:10])
+    with config_context(memory="600kB"):
+        assert not made.fits
+        assert not made.hold()
+        first, second = total(made), total(made)
+    assert len(calls) == 10
+    calls.clear()
+    held = FeatureRows(model, blocks, Z[:10])
+    assert held.hold()
+    np.testing.assert_array_equal(total(held), first)
+    np.testing.assert_array_equal(total(held), second)
+    assert len(calls) == 5
+    matrix, targets, weights = held.matrix()
+    assert sparse.issparse(matrix) == sparse_output
+    np.testing.assert_array_equal(weights, weight)
+    np.testing.assert_array_equal(targets.ravel(), y)
+    np.testing.assert_allclose(first.ravel(), matrix.T @ (weight * y), rtol=1e-12)
