@@ -70,7 +70,7 @@ _ROOM_OF = {
             "feature_map",
         ],
         "mercer.data": ["Blocks", "as_blocks"],
-        "mercer.learners": ["KernelRidge", "KernelRidgeClassifier"],
+        "mercer.learners": ["KernelLogisticRegression", "KernelRidge", "KernelRidgeClassifier"],
         "mercer.versions": ["show_versions"],
     }.items()
     for name in names

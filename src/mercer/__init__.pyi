@@ -56,6 +56,7 @@ from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite
 from mercer.kernels import VovkPolynomial as VovkPolynomial
+from mercer.learners import KernelLogisticRegression as KernelLogisticRegression
 from mercer.learners import KernelRidge as KernelRidge
 from mercer.learners import KernelRidgeClassifier as KernelRidgeClassifier
 from mercer.versions import show_versions as show_versions

@@ -3,6 +3,7 @@
 Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same answer for both.
 """
 
+from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 
-__all__ = ["KernelRidge", "KernelRidgeClassifier"]
+__all__ = ["KernelLogisticRegression", "KernelRidge", "KernelRidgeClassifier"]

@@ -25,7 +25,7 @@ from mercer.features.params import NestedParams
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows
-from mercer.solvers import Solution
+from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
 from mercer.validation import check_integer, check_rows, check_weights, rows_from
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
@@ -33,8 +33,6 @@ _BLOCK_ROWS = 4096
 # Rows that a map and a kernel with parameters from the data are fitted on, at least, and for each feature.
 _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_A_FEATURE = 4
-# Rows whose features are looked at before the first pass over all.
-_PROBE_ROWS = 512
 
 
 class KernelLearner(NestedParams, BaseEstimator):
@@ -88,8 +86,7 @@ class KernelLearner(NestedParams, BaseEstimator):
         before = getattr(self, "feature_map_", None)
         self.feature_map_ = self._fitted_map(sample, weight, rng)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
-        probe = self.feature_map_.transform(sample[:: -(-sample.shape[0] // _PROBE_ROWS)])
-        rows = FeatureRows(self, blocks, probe)
+        rows = FeatureRows(self, blocks, sample, weight)
         if self.feature_map_ is before:
             rows.start = np.vstack([np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)])
         solution = self._solve(rows)
@@ -171,6 +168,32 @@ class KernelLearner(NestedParams, BaseEstimator):
             return str(joblib.hash(chosen))
         except (pickle.PicklingError, AttributeError, TypeError):  # a user's local function
             return None
+
+    def _by_newton_cg(
+        self,
+        rows: FeatureRows,
+        loss: Loss,
+        shape: tuple[int, int],
+        *,
+        penalty: float,
+        intercept_penalty: float = 0.0,
+        tol: float,
+        max_iter: int,
+    ) -> Solution:
+        """Minimise a smooth loss over (D + 1, k) coefficients, with the features held if they fit."""
+        rows.hold()
+        start = rows.start if rows.start is not None and rows.start.shape == shape else np.zeros(shape)
+        return newton_cg(
+            loss,
+            rows.reduce,
+            start,
+            penalty=penalty,
+            intercept_penalty=intercept_penalty,
+            precondition=gram_preconditioner(rows.sample_gram(), penalty, intercept_penalty),
+            tol=tol,
+            max_iter=max_iter,
+            eps=float(np.finfo(rows.dtype).eps),
+        )
 
     def _weights(self, block: Block) -> Array:
         if block.sample_weight is None:

@@ -10,11 +10,14 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.data.readers.arrays import ArrayReader
 from mercer.engines.base import S
+from mercer.stats import Moments
 from mercer.validation import machine_memory
 
 if TYPE_CHECKING:
     from mercer.learners.base import KernelLearner
 
+# Rows whose features are looked at before the first pass over all.
+_PROBE_ROWS = 512
 # Part of the memory budget that features may take; blocks in work and the solver take the rest.
 _SHARE = 0.5
 
@@ -27,8 +30,9 @@ class FeatureRows:
     learner : KernelLearner
         With its map fitted; its ``_targets`` and ``_block_weight`` give Y and the weights.
     blocks : Blocks
-    probe : array or CSR matrix
-        The features of a few rows, which tell how many there are, how dense, and where they lie.
+    sample : array or CSR matrix
+        A uniform sample of X: the features of a few of its rows tell how many there are, how dense, and where they lie.
+    sample_weight : ndarray
 
     Attributes
     ----------
@@ -37,13 +41,15 @@ class FeatureRows:
     dtype : dtype
         Of the features.
     origin : ndarray of shape (n_features,)
-        The mean of the probe: a point near the mean of all features.
+        The mean of the features of some rows: a point near that of all.
     start : ndarray of shape (n_features + 1, n_outputs) or None
         With ``warm_start``: the coefficients of the last fit on these features, the intercept last.
     """
 
-    def __init__(self, learner: "KernelLearner", blocks: Blocks, probe: Any):
+    def __init__(self, learner: "KernelLearner", blocks: Blocks, sample: Any, sample_weight: Array):
         assert blocks.n_rows is not None  # noqa: S101 - the survey has counted them
+        self._sample, self._sample_weight = sample, sample_weight
+        probe: Any = learner.feature_map_.transform(sample[:: -(-sample.shape[0] // _PROBE_ROWS)])
         self._learner, self._source = learner, blocks
         self.n_rows, self.n_features = blocks.n_rows, int(probe.shape[1])
         self.block_rows = blocks.block_rows
@@ -78,6 +84,25 @@ class FeatureRows:
         if self._matrix is None:
             self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix()
         return self._matrix
+
+    def sample_gram(self) -> Array:
+        """Return the weighted mean of a a^T, a = (z, 1), over the sample, or for sparse features its diagonal."""
+        n_sampled = min(self._sample.shape[0], max(_PROBE_ROWS, 2 * self.n_features))
+        step = self._sample.shape[0] // n_sampled
+        weight = self._sample_weight[::step]
+        Z: Any = self._learner.feature_map_.transform(self._sample[::step])
+        weight = weight / weight.sum() if weight.any() else np.full(len(weight), 1 / len(weight))
+        if self.is_sparse:
+            return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
+        gram = np.empty((self.n_features + 1, self.n_features + 1))
+        moments = Moments.of(self.n_features, 1).update(Z, np.ones(len(weight)), weight)
+        gram[:-1, :-1], gram[-1, :-1], gram[:-1, -1], gram[-1, -1] = (
+            moments.gram,
+            moments.sum_features,
+            moments.sum_features,
+            1.0,
+        )
+        return gram
 
     def _dense_matrix(self) -> tuple[Any, Array, Array | None]:
         Z = np.empty((self.n_rows, self.n_features), dtype=self.dtype)

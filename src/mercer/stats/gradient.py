@@ -11,9 +11,11 @@ from mercer.stats.base import add_product, as_columns
 
 @dataclass
 class Gradient:
-    r"""The sum of losses :math:`L = \sum_i l_i` and :math:`g = \sum_i z_i r_i^T`, with r the derivative by the scores.
+    r"""Sums :math:`L = \sum_i l_i`, :math:`g = \sum_i z_i r_i^T`, :math:`b = \sum_i r_i` and :math:`\sum_i c_i`.
 
-    Also what a product with Z^T Z needs: with r = Z v the sum is Z^T Z v.
+    With l losses, r their derivatives by the scores and c their second ones, g and b are the gradient by the
+    coefficients and by the intercepts. Also what a product with Z^T Z needs: with r = Z v the sum g is Z^T Z v.
+    Losses and curvatures are numbers, or arrays of one for each output.
 
     Examples
     --------
@@ -23,27 +25,33 @@ class Gradient:
     [[1.0], [1.0]]
     """
 
-    loss: float
+    loss: Any
     vector: Array
+    constant: Array
+    curvature: Any = 0.0
 
     @classmethod
     def of(cls, n_features: int, n_outputs: int) -> Self:
         """Return the empty statistic."""
-        return cls(0.0, np.zeros((n_features, n_outputs)))
+        return cls(0.0, np.zeros((n_features, n_outputs)), np.zeros(n_outputs))
 
     def zero(self) -> Self:
         """Return the empty statistic of the same shape."""
         return self.of(*self.vector.shape)
 
-    def update(self, Z: Any, residuals: Any, loss: float = 0.0) -> Self:
-        """Add rows of features, dense or CSR, with their derivatives and the sum of their losses."""
-        residuals = as_columns(residuals).astype(Z.dtype, copy=False)
-        self.loss += loss
-        add_product(self.vector, Z, residuals)
+    def update(self, Z: Any, residuals: Any, loss: Any = 0.0, curvature: Any = 0.0) -> Self:
+        """Add rows of features, dense or CSR, with their derivatives and the sums of their losses and curvatures."""
+        residuals = as_columns(residuals)
+        self.loss = self.loss + loss
+        self.curvature = self.curvature + curvature
+        self.constant += residuals.sum(axis=0)
+        add_product(self.vector, Z, residuals.astype(Z.dtype, copy=False))
         return self
 
     def merge(self, other: Self) -> Self:
         """Add the sums of other rows."""
-        self.loss += other.loss
+        self.loss = self.loss + other.loss
+        self.curvature = self.curvature + other.curvature
         self.vector += other.vector
+        self.constant += other.constant
         return self

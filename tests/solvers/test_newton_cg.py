@@ -1,0 +1,164 @@
+"""Newton-CG: its losses against differences, its solutions against scikit-learn, any cut of the rows, bad starts."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+
+from mercer.solvers import (
+    Logistic,
+    Multinomial,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+    gram_preconditioner,
+    newton_cg,
+)
+
+LOSSES = [Logistic(), Multinomial(), SquaredHinge(), SquaredEpsilonInsensitive(0.2)]
+NAMES = [type(loss).__name__ for loss in LOSSES]
+
+
+def _targets(loss, y):
+    if isinstance(loss, SquaredEpsilonInsensitive):
+        return np.column_stack([y, y**2, -y])
+    belongs = np.digitize(y, [-0.5, 0.5])[:, None] == np.arange(3)
+    return belongs.astype(float) if isinstance(loss, Multinomial) else np.where(belongs, 1.0, -1.0)
+
+
+@pytest.fixture
+def rows(rng):
+    Z = rng.standard_normal((200, 6)) * np.logspace(0, -1, 6)
+    return Z, Z @ rng.standard_normal(6) + 0.3 * rng.standard_normal(200)
+
+
+def _reduce(Z, Y, weight=None, cuts=()):
+    def reduce(title, work, into):
+        ends = [0, *cuts, Z.shape[0]]
+        for a, b in zip(ends, ends[1:], strict=False):
+            into.merge(work(Z[a:b], Y[a:b], None if weight is None else weight[a:b]))
+        return into
+
+    return reduce
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_derivatives_are_limits_of_differences(rng, loss):
+    S, V = rng.standard_normal((2, 50, 3))
+    Y = _targets(loss, rng.standard_normal(50))
+    h = 1e-6
+    up, down = (loss.values(S + sign * h * V, Y).sum(axis=1) for sign in (1, -1))
+    np.testing.assert_allclose((up - down) / (2 * h), (loss.derivatives(S, Y) * V).sum(axis=1), atol=1e-8)
+    up, down = (loss.derivatives(S + sign * h * V, Y) for sign in (1, -1))
+    np.testing.assert_allclose((up - down) / (2 * h), loss.products(S, Y, V), atol=1e-8)
+    for k in range(3):
+        unit = np.broadcast_to(np.eye(3)[k], S.shape)
+        np.testing.assert_allclose(loss.products(S, Y, unit)[:, k], loss.curvatures(S, Y)[:, k], rtol=1e-12)
+
+
+def _objective(loss, Z, Y, weight, penalty, intercept_penalty):
+    def objective(flat):
+        value = flat.reshape(Z.shape[1] + 1, -1)
+        S = Z @ value[:-1] + value[-1]
+        R = weight[:, None] * loss.derivatives(S, Y)
+        ridge = penalty * value
+        ridge[-1] = intercept_penalty * value[-1]
+        f = (weight[:, None] * loss.values(S, Y)).sum() + (ridge * value).sum() / 2
+        return f, (np.vstack([Z.T @ R, R.sum(axis=0)]) + ridge).ravel()
+
+    return objective
+
+
+@pytest.mark.parametrize("intercept_penalty", [0.0, 0.3])
+@pytest.mark.parametrize("preconditioned", [False, True])
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_it_finds_the_minimum(rows, rng, loss, preconditioned, intercept_penalty):
+    Z, y = rows
+    Y, weight = _targets(loss, y), rng.random_sample(200)
+    ones = np.hstack([Z, np.ones((200, 1))])
+    precondition = gram_preconditioner(ones.T @ ones / 200, 0.3, intercept_penalty) if preconditioned else None
+    solution = newton_cg(
+        loss,
+        _reduce(Z, Y, weight, cuts=(1, 70)),
+        np.zeros((7, 3)),
+        penalty=0.3,
+        intercept_penalty=intercept_penalty,
+        precondition=precondition,
+        tol=1e-11,
+    )
+    assert solution.success
+    assert solution.history[-1] <= 1e-11
+    assert solution.details["gap"] < 1e-9
+    objective = _objective(loss, Z, Y, weight, 0.3, intercept_penalty)
+    found, gradient = objective(solution.value.ravel())
+    assert np.linalg.norm(gradient) <= 1e-10 * np.linalg.norm(objective(np.zeros(21))[1])
+    other = minimize(objective, np.zeros(21), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    assert found <= other.fun * (1 + 1e-12)
+
+
+def test_it_is_scikit_learn_s_logistic_regression(rows):
+    Z, y = rows
+    Y = _targets(Multinomial(), y)
+    exact = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky").fit(Z, Y.argmax(axis=1))
+    solution = newton_cg(Multinomial(), _reduce(Z, Y), np.zeros((7, 3)), penalty=0.5)
+    np.testing.assert_allclose(solution.value[:-1].T, exact.coef_, atol=1e-7)
+    np.testing.assert_allclose(solution.value[-1], exact.intercept_ - exact.intercept_.mean(), atol=1e-7)
+
+
+def test_columns_of_a_separable_loss_are_problems_of_their_own(rows):
+    Z, y = rows
+    Y = _targets(SquaredHinge(), y)
+    together = newton_cg(SquaredHinge(), _reduce(Z, Y), np.zeros((7, 3)), penalty=0.1)
+    for k in range(3):
+        alone = newton_cg(SquaredHinge(), _reduce(Z, Y[:, [k]]), np.zeros((7, 1)), penalty=0.1)
+        np.testing.assert_allclose(together.value[:, [k]], alone.value, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_a_bad_start_is_left_by_shorter_steps(rows, rng, loss):
+    Z, y = rows
+    Y = _targets(loss, y)
+    near, far = (
+        newton_cg(loss, _reduce(Z, Y), start, penalty=1e-3)
+        for start in (np.zeros((7, 3)), 100 * rng.standard_normal((7, 3)))
+    )
+    assert far.success
+    np.testing.assert_allclose(
+        far.value - far.value.mean(1, keepdims=True), near.value - near.value.mean(1, keepdims=True), atol=1e-4
+    )
+
+
+def test_the_solution_is_where_a_warm_start_stays(rows):
+    Z, y = rows
+    Y = _targets(Logistic(), y)
+    first = newton_cg(Logistic(), _reduce(Z, Y), np.zeros((7, 3)), penalty=0.5)
+    again = newton_cg(Logistic(), _reduce(Z, Y), first.value, penalty=0.5)
+    assert again.iterations == 0
+    np.testing.assert_array_equal(again.value, first.value)
+
+
+def test_sparse_and_single_precision_features(rows):
+    Z, y = rows
+    Y = _targets(SquaredHinge(), y)
+    dense = newton_cg(SquaredHinge(), _reduce(Z, Y), np.zeros((7, 3)), penalty=0.1)
+    csr = newton_cg(SquaredHinge(), _reduce(sparse.csr_array(Z), Y), np.zeros((7, 3)), penalty=0.1)
+    np.testing.assert_allclose(csr.value, dense.value, atol=1e-8)
+    eps = float(np.finfo(np.float32).eps)
+    single = newton_cg(SquaredHinge(), _reduce(Z.astype("f"), Y), np.zeros((7, 3)), penalty=0.1, eps=eps)
+    assert single.success, "rounding leaves nothing to gain: no failure"
+    np.testing.assert_allclose(single.value, dense.value, atol=1e-4)
+
+
+def test_running_out_of_iterations_is_said_with_advice(rows):
+    Z, y = rows
+    solution = newton_cg(Logistic(), _reduce(Z, _targets(Logistic(), y)), np.zeros((7, 3)), penalty=1e-3, max_iter=2)
+    assert solution.status == "iteration limit"
+    assert solution.iterations == 2
+    assert "2 iterations left a gradient of" in solution.advice
+
+
+def test_a_gram_matrix_without_factor_leaves_its_diagonal(rng):
+    broken = np.diag([1.0, -1e-9, 1.0])
+    broken[0, 1] = broken[1, 0] = 1e-3
+    inverse = gram_preconditioner(broken, 1e-12)(1.0)
+    assert np.isfinite(inverse(np.ones((3, 1)))).all()
