@@ -73,8 +73,9 @@ def newton_cg(
     -------
     Solution
         Of value (D + 1, k); ``history`` is the ratio of the gradients' norms, the largest of the columns;
-        ``details["gap"]`` estimates how far the objective is from its minimum, relative to it, by half the squared
-        Newton decrement of the last iteration; ``details["passes"]`` counts the passes.
+        ``details["gap"]`` estimates how far the objective is from its minimum, relative to it, by the smaller of
+        the bound of strong convexity (the intercepts left out where they are free), |g|^2 / 2p, and half the squared
+        Newton decrement before the last step; ``details["passes"]`` counts the passes.
 
     References
     ----------
@@ -106,6 +107,7 @@ def newton_cg(
     else:
         history.append(float((problem.norms(point.gradient) / scale).max()))
     advice = f"{max_iter} iterations left a gradient of {history[-1]:.1e} of that at 0: raise max_iter or the penalty."
+    gap = min(gap, problem.bound(point))
     details = {"solver": "newton-cg", "gap": gap, "passes": problem.passes}
     return Solution(value, status, len(history) - 1, tuple(history), "" if status == "success" else advice, details)
 
@@ -136,6 +138,12 @@ class _Problem:
     def norms(self, A: Array) -> Array:
         norms: Array = np.sqrt(self.dots(A, A))
         return norms
+
+    def bound(self, point: _Point) -> float:
+        """Return the largest distance to the minimum that strong convexity allows, relative to the objective."""
+        free = np.where(self._ridge > 0, 0.5 / np.where(self._ridge > 0, self._ridge, 1.0), 0.0)
+        distance = self.dots(point.gradient, free * point.gradient)
+        return float(np.max(distance / np.maximum(point.value, np.finfo(float).tiny)))
 
     def at(self, value: Array) -> _Point:
         """Return the objective and its gradient, in one pass."""
