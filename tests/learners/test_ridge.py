@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
@@ -23,6 +24,7 @@ from mercer import (
     as_blocks,
     config_context,
 )
+from mercer.testing import check_learner
 
 BOTH = [KernelRidge, KernelRidgeClassifier]
 ALPHAS = np.logspace(-3, 2, 6)
@@ -146,8 +148,71 @@ def test_conjugate_gradients_where_matrices_do_not_fit(rows):
         iterative = clone(model).fit(X, y, weight)
     assert iterative.solution_.details["solver"] == "conjugate gradients"
     np.testing.assert_allclose(iterative.predict(X), direct.predict(X), atol=1e-7)
-    with config_context(memory=6 * 8 * 60**2 - 1), pytest.raises(ValueError, match="alpha='gcv' needs a matrix of 60"):
-        clone(model).set_params(alpha="gcv").fit(X, y)
+    with config_context(memory=6 * 8 * 60**2 - 1), pytest.raises(ValueError, match="alpha='loo' needs a matrix of 60"):
+        clone(model).set_params(alpha="loo").fit(X, y)
+
+
+def test_gcv_by_conjugate_gradients_is_gcv(rows):
+    """The scores differ by the estimate of the trace alone: sqrt(2 df / 4) is its standard error at most."""
+    X, y = rows
+    weight = np.linspace(0, 2, 300)
+    model = KernelRidge(n_components=60, alpha="gcv", alphas=np.logspace(-6, 4, 21), random_state=0)
+    direct = clone(model).fit(X, y, weight)
+    with config_context(memory=6 * 8 * 60**2 - 1):
+        path = clone(model).fit(X, y, weight)
+    assert path.solution_.details["solver"] == "shifted conjugate gradients"
+    reached = np.isfinite(path.scores_)
+    assert reached.sum() == path.solution_.details["converged"]
+    assert reached[np.argmin(path.scores_) :].all()
+    np.testing.assert_allclose(path.coef_path_[reached], direct.coef_path_[reached], rtol=1e-5, atol=1e-7)
+    Z = direct.feature_map_.transform(X)
+    Z -= np.average(Z, weights=weight, axis=0)
+    for alpha, score, exact in zip(model.alphas, path.scores_, direct.scores_, strict=True):
+        if np.isfinite(score):
+            gram = Z.T @ (weight[:, None] * Z)
+            df = np.trace(gram @ np.linalg.inv(gram + alpha * np.eye(60)))
+            off = 5 * np.sqrt(2 * df / 4)  # five standard errors
+            left = weight.sum() - df - 1
+            assert left**2 / (left + off) ** 2 <= score / exact * (1 + 1e-9) + 1e-9
+            assert score / exact <= left**2 / (left - off) ** 2 * (1 + 1e-9)
+
+
+def test_sparse_features_choose_alpha_too(rows):
+    X, y = rows
+    binning = RandomBinning(Laplacian(gamma=0.3), n_components=None, n_grids=50, sparse_output=True, random_state=0)
+    model = KernelRidge(features=binning, alpha="gcv").fit(X, y)
+    Z = model.feature_map_.transform(X).toarray()
+    exact = Ridge(alpha=model.alpha_, solver="cholesky").fit(Z, y)
+    np.testing.assert_allclose(model.predict(X), exact.predict(Z), atol=1e-6)
+    assert model.alphas_[0] < model.alpha_ < model.alphas_[-1]
+    with pytest.warns(ConvergenceWarning, match="KernelRidge: iteration limit. 500 products reached"):
+        KernelRidge(features=binning, alpha="gcv", alphas=[1e-13, 1e-14]).fit(X, y)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "b": 0.5}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_class_weights_are_weights_of_the_rows(rows, rng, n_classes, class_weight):
+    X, y = rows[0], _labels(rows[1], n_classes)
+    weight = rng.randint(3, size=300)
+    model = KernelRidgeClassifier(n_components=40, alpha=0.3, class_weight=class_weight, random_state=0)
+    model.fit(X, y, weight)
+    exact = RidgeClassifier(alpha=0.3, class_weight=class_weight, solver="cholesky")
+    if class_weight == "balanced":  # scikit-learn's leaves the sample weights out
+        classes = np.unique(y)
+        balanced = compute_class_weight("balanced", classes=classes, y=np.repeat(y, weight))
+        exact.set_params(class_weight=dict(zip(classes, balanced, strict=True)))
+    Z = model.feature_map_.transform(X)
+    scores = exact.fit(Z, y, weight).decision_function(Z)
+    np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-7)
+    chosen = clone(model).set_params(alpha="loo").fit(X, y, weight)
+    repeated = clone(chosen).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(chosen.scores_, repeated.scores_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("rule", [1.0, "gcv", "loo"])
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_laws_of_learners(kind, rule):
+    check_learner(kind(n_components=32, alpha=rule), sklearn_checks=False)
 
 
 def test_sparse_features_stay_sparse(rows):

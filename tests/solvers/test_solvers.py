@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.solvers import cholesky, conjugate_gradients, ridge_path
+from mercer.solvers import cholesky, conjugate_gradients, ridge_path, shifted_conjugate_gradients, tridiagonal_path
 from mercer.testing import rounding
 
 ALPHAS = np.logspace(-3, 2, 5)
@@ -25,6 +25,8 @@ def test_all_solvers_solve_the_same_system(problem, alpha):
     assert (solution.success, solution.iterations) == (True, 0)
     np.testing.assert_allclose(solution.value, exact, atol=tolerance, rtol=0)
     np.testing.assert_allclose(ridge_path(gram, cross).coef(alpha), exact, atol=tolerance, rtol=0)
+    (reduced,) = tridiagonal_path(gram, cross).coefs(np.array([alpha]))
+    np.testing.assert_allclose(reduced, exact, atol=tolerance, rtol=0)
     iterative = conjugate_gradients(lambda v: gram @ v + alpha * v, cross, tol=1e-12)
     assert iterative.success
     assert iterative.iterations <= 6 + 2  # D in exact arithmetic
@@ -54,10 +56,11 @@ def test_a_column_of_zeros_and_columns_that_converge_apart():
     np.testing.assert_allclose(solution.value, np.linalg.solve(A, right), atol=1e-12)
 
 
+@pytest.mark.parametrize("method", [ridge_path, tridiagonal_path])
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_residual_and_degrees_of_freedom(problem, alpha):
+def test_residual_and_degrees_of_freedom(problem, alpha, method):
     gram, cross, Z, Y = problem
-    path = ridge_path(gram, cross)
+    path = method(gram, cross)
     hat = Z @ np.linalg.solve(gram + alpha * np.eye(6), Z.T)
     residual = np.sum((Y - hat @ Y) ** 2, axis=0)
     np.testing.assert_allclose(path.residual(alpha, np.sum(Y**2, axis=0)), residual, rtol=1e-10)
@@ -92,3 +95,34 @@ def test_leave_one_out_is_leaving_one_out(rng, weights):
     path = ridge_path(centred.T @ (Z - z), centred.T @ (Y - y))
     found = path.leave_one_out(Z - z, Y - y, ALPHAS, weights.sum(), weights)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 40])
+def test_a_tridiagonal_path_of_any_size_with_eigenvalues_that_rounding_made_negative(rng, size):
+    A = rng.standard_normal((20, size))
+    gram, cross = A.T @ A, A.T @ rng.standard_normal((20, 2))
+    alphas = np.logspace(-3, 3, 4)
+    for alpha, coef in zip(alphas, tridiagonal_path(gram, cross).coefs(alphas), strict=True):
+        exact = np.linalg.solve(gram + alpha * np.eye(size), cross)
+        np.testing.assert_allclose(coef, exact, atol=1e-9 * np.abs(exact).max())
+    coefs = tridiagonal_path(gram - 1e-13 * np.eye(size), cross).coefs(np.array([1e-14]))
+    assert np.isfinite(coefs).all()
+
+
+def test_shifted_systems_in_the_products_of_one(rng):
+    A = rng.standard_normal((60, 20)) * np.logspace(0, -1, 20)
+    gram, right = A.T @ A, np.column_stack([rng.standard_normal((20, 2)), np.zeros(20)])
+    alphas = np.logspace(5, -2, 5)
+    products = []
+    found = shifted_conjugate_gradients(lambda v: products.append(0) or gram @ v, right, alphas, tol=1e-10)
+    assert found.converged.all()
+    assert found.iterations == len(products)
+    for alpha, value in zip(alphas, found.values, strict=True):
+        np.testing.assert_allclose(value, np.linalg.solve(gram + alpha * np.eye(20), right), atol=1e-8)
+    early = shifted_conjugate_gradients(lambda v: gram @ v, right, alphas, tol=1e-10, max_iter=8)
+    assert early.converged[0]
+    assert not early.converged[-1]
+    stopped = shifted_conjugate_gradients(
+        lambda v: gram @ v, right, alphas, tol=1e-10, enough=lambda found: found.converged.sum() >= 2
+    )
+    assert 2 <= stopped.converged.sum() < 5

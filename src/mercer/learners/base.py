@@ -90,6 +90,8 @@ class KernelLearner(NestedParams, BaseEstimator):
         if self.feature_map_ is before:
             rows.start = np.vstack([np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)])
         solution = self._solve(rows)
+        if hasattr(self, "max_iter"):
+            self.n_iter_ = solution.iterations
         if not np.isfinite(solution.value).all():
             raise ValueError(
                 f"{name}: the coefficients overflow: the features or y are too large. Scale them down "

@@ -52,6 +52,7 @@ class KernelLogisticRegression(KernelClassifier):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
     intercept_ : float, or ndarray of shape (n_classes,)
+    n_iter_ : int
     feature_map_ : fitted feature map
     solution_ : Solution
 

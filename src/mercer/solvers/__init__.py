@@ -6,19 +6,25 @@ from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonIns
 from mercer.solvers.newton_cg import newton_cg
 from mercer.solvers.preconditioner import gram_preconditioner
 from mercer.solvers.ridge_path import RidgePath, ridge_path
+from mercer.solvers.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
 from mercer.solvers.solution import Solution
+from mercer.solvers.tridiagonal_path import TridiagonalPath, tridiagonal_path
 
 __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
     "RidgePath",
+    "ShiftedSolutions",
     "Solution",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "TridiagonalPath",
     "cholesky",
     "conjugate_gradients",
     "gram_preconditioner",
     "newton_cg",
     "ridge_path",
+    "shifted_conjugate_gradients",
+    "tridiagonal_path",
 ]

@@ -49,23 +49,33 @@ class RidgePath:
         left = weight - self.degrees_of_freedom(alpha) - n_free
         return float(weight * self.residual(alpha, squares).sum() / left**2) if left > 0 else np.inf
 
-    def leave_one_out(self, Z: Array, Y: Array, alphas: Array, weight: float, sample_weight: Array | None) -> Array:
+    def leave_one_out(
+        self,
+        Z: Array,
+        Y: Array,
+        alphas: Array,
+        weight: float,
+        sample_weight: Array | None = None,
+        left_out: Array | None = None,
+    ) -> Array:
         r"""Return for each alpha the sum of squared leave-one-out errors of some rows, about the means of the fit.
 
         .. math:: e_i = \frac{y_i - f_i}{1 - u_i (h_i + 1/W)}, \quad h_i = \sum_j \frac{(Z V)_{ij}^2}{l_j + \alpha},
 
-        with u_i = min(w_i, 1) and each square counted w_i times: a row of weight 2 is two rows, of which one is left
-        out. Time n D^2 once, and n D for each alpha and target.
+        with u_i = ``left_out``, by default min(w_i, 1), and each square counted w_i times: a row of weight 2 is two
+        rows, of which one is left out. Time n D^2 once, and n D for each alpha and target.
         """
         A = Z @ self.vectors.astype(Z.dtype, copy=False)
         inverse = 1.0 / (self.eigenvalues[:, None] + alphas)
-        leverage = np.square(A) @ inverse.astype(Z.dtype, copy=False) + 1.0 / weight
         count = np.ones(len(Y)) if sample_weight is None else sample_weight
-        remains = np.maximum(1.0 - np.minimum(count, 1.0)[:, None] * leverage, np.finfo(Z.dtype).eps)
-        totals = np.zeros(len(alphas))
+        errors = np.empty((Y.shape[1], len(Y), len(alphas)))
         for k in range(Y.shape[1]):
             predicted = A @ (self.projected[:, k, None] * inverse).astype(Z.dtype, copy=False)
-            totals += count @ np.square((Y[:, k, None] - predicted) / remains)
+            np.subtract(Y[:, k, None], predicted, out=errors[k])
+        leverage = np.square(A, out=A) @ inverse.astype(Z.dtype, copy=False) + 1.0 / weight
+        taken = np.minimum(count, 1.0) if left_out is None else left_out
+        remains = np.maximum(1.0 - taken[:, None] * leverage, np.finfo(Z.dtype).eps)
+        totals: Array = np.sum([count @ np.square(error / remains) for error in errors], axis=0)
         return totals
 
     def _shifted(self, alpha: float) -> Array:
