@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps", "shift_invariant", "nystroem"]
+TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge"]
 
 
 def main() -> None:

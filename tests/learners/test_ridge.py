@@ -321,35 +321,3 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(rows):
     with pytest.raises(KeyboardInterrupt):
         model.fit(as_blocks(factory))
     np.testing.assert_array_equal(model.predict(rows[0]), before)
-
-
-MEMORY = """
-import sys, threading, time
-import numpy as np
-from mercer import Gaussian, KernelRidge, as_blocks
-X = np.random.RandomState(0).rand(4096, 8).astype("f")
-def source(n):
-    return as_blocks(lambda: ((X + np.float32(i % 7), X[:, 0]) for i in range(n)))
-def anonymous():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
-peak, done = 0, False
-def watch():
-    global peak
-    while not done:
-        peak = max(peak, anonymous()); time.sleep(0.001)
-threading.Thread(target=watch, daemon=True).start()
-KernelRidge(Gaussian(gamma=1.0), n_components=256, random_state=0, n_jobs=2).fit(source(int(sys.argv[1])))
-done = True
-print(peak)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-def test_memory_is_flat_in_the_rows():
-    """Peak anonymous memory at 10 times the rows is within 1.2 times; the features would grow by 144 MiB."""
-    few, many = (
-        int(subprocess.run([sys.executable, "-c", MEMORY, n], capture_output=True, check=True, timeout=100).stdout)
-        for n in ("4", "40")
-    )
-    assert many < 1.2 * few, f"{few / 1024:.0f} MiB at 16384 rows, {many / 1024:.0f} MiB at 163840"
