@@ -26,6 +26,7 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
     class_weight: Any = None
     classes_: Array
     _weight_of_class: Array | None
+    _sum_of_weights: float
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
@@ -51,7 +52,7 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
                 "Check the labels, or give rows of another class."
             )
         self.classes_ = classes
-        self._weight_of_class = self._class_weights(totals)
+        self._weight_of_class, self._sum_of_weights = self._class_weights(totals), float(totals.sum())
         return sample
 
     def _look(self, block: Block, weight: Array) -> None:

@@ -20,6 +20,9 @@ from mercer.validation import check_real, machine_memory
 # Matrices of D x D in float64 that a direct solve holds at once: total, parts in work, factor or eigenvectors.
 _SQUARE_MATRICES = 6
 
+# Up to here the eigenvectors come in milliseconds, and alpha far below the eigenvalues loses fewer digits.
+_FEW_FEATURES = 256
+
 
 class _Ridge(KernelLearner):
     _keeps_columns: bool
@@ -59,7 +62,7 @@ class _Ridge(KernelLearner):
         system = centred_system(rows, self._n_targets)
         tol = 1e-10 if rows.dtype == np.float64 else 1e-5
         if self.alpha == "gcv":
-            solution, scores, coefs = solve_path(system, alphas, tol)
+            solution, scores, coefs = solve_path(system, alphas, self._n_counted(system.weight), tol)
             alpha = alphas[self._set_path(alphas, scores, coefs)] if np.isfinite(scores).any() else alphas.max()
         else:
             alpha = alphas[0]
@@ -81,16 +84,19 @@ class _Ridge(KernelLearner):
             solution = cholesky(gram, cross, alphas[0])
             self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[0])
             return solution
-        if self.alpha == "gcv":
+        if self.alpha == "gcv" and rows.n_features > _FEW_FEATURES:
             reduced = tridiagonal_path(gram, cross)
-            scores = np.array([reduced.gcv(alpha, squares, moments.weight) for alpha in alphas])
-            coefs = reduced.coefs(alphas)
+            scores = np.array([reduced.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
+            coefs, solver = reduced.coefs(alphas), "tridiagonal"
         else:
             path = ridge_path(gram, cross)
-            scores = self._left_out(rows, alphas, path, moments)
-            coefs = np.array([path.coef(alpha) for alpha in alphas])
+            if self.alpha == "gcv":
+                scores = np.array([path.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
+            else:
+                scores = self._left_out(rows, alphas, path, moments)
+            coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "eigh"
         best = self._set_path(alphas, scores, coefs)
-        solution = Solution(coefs[best], details={"solver": "tridiagonal" if self.alpha == "gcv" else "eigh"})
+        solution = Solution(coefs[best], details={"solver": solver})
         self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[best])
         return solution
 
@@ -115,6 +121,10 @@ class _Ridge(KernelLearner):
 
         totals = rows.reduce("leave-one-out", work, Totals.of(len(alphas)))
         return np.asarray(totals.values / moments.weight)
+
+    def _n_counted(self, weight: float) -> float:
+        """Return the number of rows, as repetitions, whose weights sum to ``weight``."""
+        return weight
 
     def _left_out_of(self, Y: Array, weight: Array) -> Array:
         """Return how much of each row's weight leave-one-out takes away: that of one row."""
@@ -272,6 +282,9 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
 
     def _targets(self, block: Block) -> Array:
         return self._signs(block)
+
+    def _n_counted(self, weight: float) -> float:
+        return self._sum_of_weights  # the weight of a class is no number of rows
 
     def _left_out_of(self, Y: Array, weight: Array) -> Array:
         if self._weight_of_class is None:

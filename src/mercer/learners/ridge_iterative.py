@@ -71,7 +71,7 @@ def solve_one(system: CentredSystem, alpha: float, tol: float) -> Solution:
     return conjugate_gradients(lambda v: np.asarray(system.product(v) + alpha * v), system.right, tol=tol)
 
 
-def solve_path(system: CentredSystem, alphas: Array, tol: float) -> tuple[Solution, Array, Array]:
+def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) -> tuple[Solution, Array, Array]:
     r"""Return the best solution by generalised cross-validation, the scores and coefficients of all alphas.
 
     The degrees of freedom are :math:`D - \alpha \, \mathrm{tr}(G + \alpha I)^{-1}`, the trace estimated by
@@ -88,8 +88,8 @@ def solve_path(system: CentredSystem, alphas: Array, tol: float) -> tuple[Soluti
         explained = np.einsum("ij,ij->j", system.right + alpha * coef, coef)
         residual = np.maximum(system.squares - explained, 0.0).sum()
         freedom = np.clip(D - alpha * np.einsum("ij,ij->", signs, images) / _PROBES, 0.0, D)
-        left = system.weight - freedom - 1
-        return float(system.weight * residual / left**2) if left > 0 else np.inf
+        left = n_rows - freedom - 1
+        return float(n_rows * residual / left**2) if left > 0 else np.inf
 
     def scores(found: ShiftedSolutions) -> Array:
         pairs = zip(alphas, found.values, found.converged, strict=True)
