@@ -295,6 +295,79 @@ void landmark_features(const Array<const T, 2>& left, const Array<const T, 2>& r
     kernels<T>().landmark_features(rows, points, weights, target);
 }
 
+RowOrder row_order(const Array<const int64_t, 1>& order, int64_t n_rows) {
+    const RowOrder result = {vector<const int64_t>("order", order), static_cast<int64_t>(order.shape(0))};
+    bool inside = true;
+    for (int64_t i = 0; i < result.size; ++i) inside &= result.rows[i] >= 0 && result.rows[i] < n_rows;
+    if (!inside) fail("order must lie in [0, number of rows) = [0, " + std::to_string(n_rows) + ").");
+    return result;
+}
+
+template <class T>
+T* table(const char* name, const Array<T, 2>& array, int64_t n_rows, int64_t n_columns) {
+    const Matrix<T> result = matrix<T, 2>(name, array);
+    require_equal((std::string(name) + ".shape[0]").c_str(), result.n_rows, "the number of rows", n_rows);
+    require_equal((std::string(name) + ".shape[1]").c_str(), result.n_columns, "the number of columns", n_columns);
+    require_packed(name, result);
+    return result.data;
+}
+
+template <class T>
+BoxProblems<T> box_problems(int64_t n_rows, const Array<const T, 2>& targets, const Array<const T, 2>& bounds,
+                            const Array<T, 2>& duals, const Array<uint8_t, 2>& shrunk, const Array<T, 1>& intercepts,
+                            const Array<double, 2>& progress, bool one_sided, double epsilon, double constant) {
+    const auto n_problems = static_cast<int64_t>(targets.shape(1));
+    require_equal("len(intercepts)", static_cast<int64_t>(intercepts.shape(0)), "targets.shape[1]", n_problems);
+    double* booked = table<double>("progress", progress, 3, n_problems);
+    return {table<const T>("targets", targets, n_rows, n_problems),
+            table<const T>("bounds", bounds, n_rows, 3),
+            table<T>("duals", duals, n_rows, n_problems),
+            table<uint8_t>("shrunk", shrunk, n_rows, n_problems),
+            vector<T>("intercepts", intercepts),
+            booked,
+            booked + n_problems,
+            booked + 2 * n_problems,
+            n_problems,
+            one_sided,
+            epsilon,
+            constant};
+}
+
+template <class T>
+void descend(const Array<const T, 2>& Z, const Array<const int64_t, 1>& order, const Array<const T, 2>& targets,
+             const Array<const T, 2>& bounds, const Array<T, 2>& duals, const Array<uint8_t, 2>& shrunk,
+             const Array<T, 2>& weights, const Array<T, 1>& intercepts, const Array<double, 2>& progress,
+             bool one_sided, double epsilon, double constant) {
+    const Matrix<const T> rows = matrix<const T, 2>("Z", Z);
+    const Matrix<T> target = matrix<T, 2>("weights", weights);
+    const BoxProblems<T> problems = box_problems<T>(rows.n_rows, targets, bounds, duals, shrunk, intercepts, progress,
+                                                    one_sided, epsilon, constant);
+    const RowOrder visits = row_order(order, rows.n_rows);
+    require_equal("weights.shape[0]", target.n_rows, "targets.shape[1]", problems.n_problems);
+    require_equal("weights.shape[1]", target.n_columns, "Z.shape[1]", rows.n_columns);
+    const nb::gil_scoped_release released;
+    kernels<T>().descend(rows, visits, problems, target);
+}
+
+template <class T, class I>
+void descend_csr(const Array<const T, 1>& data, const Array<const I, 1>& indices, const Array<const I, 1>& indptr,
+                 const Array<const int64_t, 1>& order, const Array<const T, 2>& targets,
+                 const Array<const T, 2>& bounds, const Array<T, 2>& duals, const Array<uint8_t, 2>& shrunk,
+                 const Array<T, 2>& weights, const Array<T, 1>& intercepts, const Array<double, 2>& progress,
+                 bool one_sided, double epsilon, double constant) {
+    const Matrix<T> target = matrix<T, 2>("weights", weights);
+    const CsrRows<T, I> rows = csr_rows<T, I>(data, indices, indptr, target.n_rows);
+    const BoxProblems<T> problems = box_problems<T>(rows.n_rows, targets, bounds, duals, shrunk, intercepts, progress,
+                                                    one_sided, epsilon, constant);
+    const RowOrder visits = row_order(order, rows.n_rows);
+    const int64_t padded = problems.n_problems == 1 ? 1 : (problems.n_problems + 7) / 8 * 8;
+    require_equal("weights.shape[1]", target.n_columns, "targets.shape[1], beyond 1 rounded up to a multiple of 8,",
+                  padded);
+    require_packed("weights", target);
+    const nb::gil_scoped_release released;
+    require_ok(csr_kernels<T, I>().descend(rows, visits, problems, target), rows.n_columns, 0);
+}
+
 void use_simd(const std::string& name) {
     if (use_level(name)) return;
     std::string known;
@@ -312,6 +385,10 @@ void bind_csr(nb::module_& m) {
           "out"_a.noconvert());
     m.def("project_product_csr", &project_product_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(),
           "indptr"_a.noconvert(), "W"_a.noconvert(), "widths"_a.noconvert(), "out"_a.noconvert());
+    m.def("descend_csr", &descend_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(),
+          "order"_a.noconvert(), "targets"_a.noconvert(), "bounds"_a.noconvert(), "duals"_a.noconvert(),
+          "shrunk"_a.noconvert(), "weights"_a.noconvert(), "intercepts"_a.noconvert(), "progress"_a.noconvert(),
+          "one_sided"_a, "epsilon"_a, "constant"_a);
 }
 
 template <class T>
@@ -331,6 +408,9 @@ void bind(nb::module_& m) {
           "multipliers"_a.noconvert(), "out"_a.noconvert());
     m.def("landmark_features", &landmark_features<T>, "left"_a.noconvert(), "right"_a.noconvert(),
           "projection"_a.noconvert(), "first"_a, "out"_a.noconvert());
+    m.def("descend", &descend<T>, "Z"_a.noconvert(), "order"_a.noconvert(), "targets"_a.noconvert(),
+          "bounds"_a.noconvert(), "duals"_a.noconvert(), "shrunk"_a.noconvert(), "weights"_a.noconvert(),
+          "intercepts"_a.noconvert(), "progress"_a.noconvert(), "one_sided"_a, "epsilon"_a, "constant"_a);
     bind_csr<T, int32_t>(m);
     bind_csr<T, int64_t>(m);
 }

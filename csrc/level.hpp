@@ -25,9 +25,11 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "binning.hpp"
 #include "tile.hpp"
 #include "landmarks.hpp"
+#include "coordinate_descent.hpp"
 
 template <class T, class I>
-constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>};
+constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>,
+                                          descend_csr<T, I>};
 
 template <class T>
 constexpr Kernels<T> kKernels = {
@@ -40,6 +42,7 @@ constexpr Kernels<T> kKernels = {
     hadamard_features<T>,
     cell_hashes<T>,
     landmark_features<T>,
+    descend<T>,
     kCsrKernels<T, int32_t>,
     kCsrKernels<T, int64_t>,
 };

@@ -11,6 +11,8 @@ struct CsrKernels {
     Status (*tensor_sketch)(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation,
                             const RealPlan<T>& plan, const Matrix<T>& out);
     Status (*project_product)(const CsrRows<T, I>& X, const Projections<T>& projections, const Matrix<T>& out);
+    Status (*descend)(const CsrRows<T, I>& Z, const RowOrder& order, const BoxProblems<T>& problems,
+                      const Matrix<T>& weights);
 };
 
 template <class T>
@@ -30,6 +32,8 @@ struct Kernels {
     void (*cell_hashes)(const Matrix<const T>& X, const Grids<T>& grids, const Matrix<uint32_t>& out);
     void (*landmark_features)(const Matrix<const T>& left, const Matrix<const T>& right,
                               const LandmarkProjection<T>& projection, const Matrix<T>& out);
+    void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,
+                    const Matrix<T>& weights);
     CsrKernels<T, int32_t> csr32;
     CsrKernels<T, int64_t> csr64;
 };

@@ -91,6 +91,30 @@ struct LandmarkProjection {
     int64_t first;
 };
 
+// Rows in the order in which they are visited.
+struct RowOrder {
+    const int64_t* rows;
+    int64_t size;
+};
+
+// Linear problems side by side in their duals, which share their rows: see reference/coordinate_descent.py. Tables of
+// rows by problems are (n_rows, n_problems), `bounds` is (n_rows, 3): upper bound, ridge and squared norm of a row. A
+// problem with a negative threshold is left alone.
+template <class T>
+struct BoxProblems {
+    const T* targets;
+    const T* bounds;
+    T* duals;
+    uint8_t* shrunk;
+    T* intercepts;
+    const double* thresholds;
+    double* gaps;
+    double* violations;
+    int64_t n_problems;
+    bool one_sided;
+    double epsilon, constant;
+};
+
 enum class Status { ok, column_out_of_range, bucket_out_of_range };
 
 // One pass of a mixed-radix FFT: butterflies of `radix` points, `span` apart. Row j of `twiddle` holds the radix - 1

@@ -28,6 +28,36 @@ def hadamard_features(
 ) -> None: ...
 def cell_hashes(X: Array, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None: ...
 def landmark_features(left: Array, right: Array, projection: Array, first: int, out: Array) -> None: ...
+def descend(
+    Z: Array,
+    order: Array,
+    targets: Array,
+    bounds: Array,
+    duals: Array,
+    shrunk: Array,
+    weights: Array,
+    intercepts: Array,
+    progress: Array,
+    one_sided: bool,
+    epsilon: float,
+    constant: float,
+) -> None: ...
+def descend_csr(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    order: Array,
+    targets: Array,
+    bounds: Array,
+    duals: Array,
+    shrunk: Array,
+    weights: Array,
+    intercepts: Array,
+    progress: Array,
+    one_sided: bool,
+    epsilon: float,
+    constant: float,
+) -> None: ...
 def fft(X: Array, out: Array) -> None: ...
 def is_smooth(n: int) -> bool: ...
 def simd_level() -> str: ...

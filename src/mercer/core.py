@@ -132,3 +132,11 @@ def landmark_features(left: Array, right: Array, projection: Array, first: int, 
 def trapezoidal_product(K: Array, projection: Array, first: int, out: Array) -> None:
     """Overwrite ``out`` with K @ projection, whose column j is zero from row first + j on; BLAS's work."""
     reference.trapezoidal_product(K, projection, first, out)
+
+
+def descend(Z: Any, order: Array, *problems: Any) -> None:
+    """Descend in the duals of linear problems, on the rows of Z, dense or CSR, in the given order."""
+    if isinstance(Z, np.ndarray):
+        _primitive("descend")(Z, order, *problems)
+    else:
+        _primitive("descend_csr")(*_pointers(Z, slice(0, Z.shape[0])), order, *problems)

@@ -5,6 +5,7 @@ rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a buc
 """
 
 from mercer.reference.binning import cell_hashes
+from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin
 from mercer.reference.hadamard import hadamard_features
@@ -18,6 +19,8 @@ __all__ = [
     "cos_sin",
     "count_sketch",
     "count_sketch_csr",
+    "descend",
+    "descend_csr",
     "hadamard_features",
     "landmark_features",
     "project_product",
