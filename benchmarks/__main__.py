@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge"]
+TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge", "svm"]
 
 
 def main() -> None:

@@ -70,7 +70,14 @@ _ROOM_OF = {
             "feature_map",
         ],
         "mercer.data": ["Blocks", "as_blocks"],
-        "mercer.learners": ["KernelLogisticRegression", "KernelRidge", "KernelRidgeClassifier"],
+        "mercer.learners": [
+            "KernelLogisticRegression",
+            "KernelOneClassSVM",
+            "KernelRidge",
+            "KernelRidgeClassifier",
+            "KernelSVC",
+            "KernelSVR",
+        ],
         "mercer.versions": ["show_versions"],
     }.items()
     for name in names

@@ -4,6 +4,15 @@ Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same
 """
 
 from mercer.learners.logistic import KernelLogisticRegression
+from mercer.learners.one_class import KernelOneClassSVM
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
+from mercer.learners.svm import KernelSVC, KernelSVR
 
-__all__ = ["KernelLogisticRegression", "KernelRidge", "KernelRidgeClassifier"]
+__all__ = [
+    "KernelLogisticRegression",
+    "KernelOneClassSVM",
+    "KernelRidge",
+    "KernelRidgeClassifier",
+    "KernelSVC",
+    "KernelSVR",
+]

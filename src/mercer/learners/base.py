@@ -115,12 +115,16 @@ class KernelLearner(NestedParams, BaseEstimator):
             raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
         if not X.is_labelled:
             raise ValueError(f"{name} requires y to be passed: make the blocks with as_blocks(X, y).")
-        self.n_features_in_ = X.width
-        if X.names is not None:
-            self.feature_names_in_ = np.asarray(X.names, dtype=object)
+        self._set_columns(X)
+        return X
+
+    def _set_columns(self, blocks: Blocks) -> None:
+        """Keep the number and the names of the columns, as scikit-learn does of an array's."""
+        self.n_features_in_ = blocks.width
+        if blocks.names is not None:
+            self.feature_names_in_ = np.asarray(blocks.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return X
 
     def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
         """Look at all rows once: count and check them, and return a uniform sample and its weights."""

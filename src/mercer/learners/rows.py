@@ -1,6 +1,6 @@
 """The features of labelled rows as solvers read them: held while the memory budget allows, else made in each pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +69,10 @@ class FeatureRows:
     def reduce(self, title: str, work: Callable[[Any, Array, Array | None], S], into: S) -> S:
         """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
         return self._learner._reduce(title, lambda block: work(*self._parts(block)), self._held or self._source, into)
+
+    def each(self, title: str) -> Iterator[tuple[Any, Array, Array | None]]:
+        """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row."""
+        return self._learner._map(title, self._parts, self._held or self._source)
 
     def hold(self) -> bool:
         """Keep the features for the passes to come, if they fit; return whether they do."""

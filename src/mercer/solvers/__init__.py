@@ -1,9 +1,13 @@
 """Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
 
+from mercer.solvers.box import BoxProblems
 from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
+from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.newton_cg import newton_cg
+from mercer.solvers.one_class import one_class
+from mercer.solvers.pegasos import pegasos
 from mercer.solvers.preconditioner import gram_preconditioner
 from mercer.solvers.ridge_path import RidgePath, ridge_path
 from mercer.solvers.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
@@ -11,6 +15,7 @@ from mercer.solvers.solution import Solution
 from mercer.solvers.tridiagonal_path import TridiagonalPath, tridiagonal_path
 
 __all__ = [
+    "BoxProblems",
     "Logistic",
     "Loss",
     "Multinomial",
@@ -22,8 +27,11 @@ __all__ = [
     "TridiagonalPath",
     "cholesky",
     "conjugate_gradients",
+    "coordinate_descent",
     "gram_preconditioner",
     "newton_cg",
+    "one_class",
+    "pegasos",
     "ridge_path",
     "shifted_conjugate_gradients",
     "tridiagonal_path",

@@ -23,6 +23,8 @@ class Solution:
         What to change where the status is not success.
     details : dict
         What else there is to say, by name: the ``solver``, and from learners the ``block_rows``.
+    gap : float or None
+        How far the objective is from its minimum at most, relative to it, where the solver knows.
     """
 
     value: Array
@@ -31,6 +33,7 @@ class Solution:
     history: tuple[float, ...] = ()
     advice: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    gap: float | None = None
 
     @property
     def success(self) -> bool:

@@ -1,0 +1,70 @@
+"""Support vector machines against scikit-learn's: the solver alone, a pipeline on digits, and prediction.
+
+On MNIST where MERCER_DATA names the data sets, else on rows of normal numbers.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from sklearn.kernel_approximation import PolynomialCountSketch
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from benchmarks.accuracy import mnist
+from benchmarks.measure import Row, _seconds, best_of_both
+from mercer import FourierFeatures, Gaussian, KernelSVC, Polynomial, TensorSketch
+from mercer.solvers import BoxProblems, coordinate_descent
+
+
+def _objective(problems: BoxProblems, Z: np.ndarray, value: np.ndarray) -> float:
+    scores = Z @ value[:, :-1].T.astype(Z.dtype) + value[:, -1]
+    return float(0.5 * (value**2).sum() + problems.losses(slice(0, len(Z)), scores).sum())
+
+
+def solver() -> Iterator[Row]:
+    """60 000 rows of 1024 features, 10 classes; the peer is timed once: it takes many seconds."""
+    X, y, _, _ = mnist()
+    Z = FourierFeatures(Gaussian(gamma=5.0), n_components=1024, random_state=0).fit_transform(X)
+    targets = np.where(y[:, None] == np.arange(10), 1.0, -1.0)
+    for loss in ("squared_hinge", "hinge"):
+        problems = BoxProblems.of(loss, targets, np.ones(len(Z)))
+        ours = partial(coordinate_descent, Z, problems)
+        found = ours()
+        wide = Z.astype(np.float64)  # LinearSVC would copy float32 rows in its own time
+        peer = LinearSVC(loss=loss, dual=True, random_state=0)
+        peer_seconds = _seconds(lambda peer=peer, wide=wide: peer.fit(wide, y))
+        theirs = _objective(problems, Z, np.column_stack([peer.coef_, peer.intercept_]))
+        excess = _objective(problems, Z, found.value) / theirs - 1
+        assert excess < 1e-4, f"our objective is {excess:.1e} above LinearSVC's"
+        seconds = min(_seconds(ours) for _ in range(3))
+        work = f"{loss} {Z.shape[0]}x{Z.shape[1]} 10 classes, {found.iterations} epochs, objective {excess:+.0e}"
+        yield Row(work, "sklearn LinearSVC(dual=True)", seconds, peer_seconds, 15)
+
+
+def pipeline() -> Iterator[Row]:
+    X, y, X_test, y_test = mnist()
+    ours = KernelSVC(features=TensorSketch(Polynomial(2, coef0=1.0), n_components=1000, random_state=0))
+    peer = make_pipeline(
+        PolynomialCountSketch(degree=2, coef0=1, n_components=1000, random_state=0), LinearSVC(dual=True)
+    )
+    ours.fit(X, y)
+    peer_seconds = _seconds(lambda: peer.fit(X, y))
+    scores = ours.score(X_test, y_test), peer.score(X_test, y_test)
+    assert scores[0] > scores[1] - 0.003, scores  # two standard errors of a difference on 10 000 rows
+    seconds = min(_seconds(lambda: ours.fit(X, y)) for _ in range(3))
+    work = f"map + SVM on digits, accuracy {scores[0]:.4f} against {scores[1]:.4f}"
+    yield Row(work, "sklearn PolynomialCountSketch + LinearSVC", seconds, peer_seconds, 20)
+
+
+def prediction() -> Iterator[Row]:
+    X, y, X_test, _ = mnist()
+    model = KernelSVC(Gaussian(gamma=5.0), n_components=4096, tol=1e-2, random_state=0).fit(X[:5000], y[:5000])
+    seconds = best_of_both(partial(model.predict, X_test), partial(model.feature_map_.transform, X_test))
+    yield Row("KernelSVC.predict 10000 rows, D=4096", "the bare map", *seconds, 0.9)
+
+
+def rows() -> Iterator[Row]:
+    yield from solver()
+    yield from pipeline()
+    yield from prediction()

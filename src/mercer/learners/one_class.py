@@ -1,0 +1,154 @@
+"""One-class support vector machine on the features of a kernel: which rows are unlike the others."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from mercer._typing import Array
+from mercer.data import Block, Blocks, as_blocks
+from mercer.learners.base import KernelLearner
+from mercer.learners.rows import FeatureRows
+from mercer.solvers import Solution, one_class
+from mercer.validation import check_integer, check_memory, check_real, check_rows
+
+
+class KernelOneClassSVM(OutlierMixin, KernelLearner):
+    r"""One-class support vector machine at linear cost: the half-space of D features that most rows lie in.
+
+    .. math:: \min_{w, \rho} \tfrac12 \|w\|^2 - \rho
+              + \frac{1}{\nu n} \sum_i \max(0, \rho - \langle w, z(x_i) \rangle)
+
+    the problem of ``sklearn.svm.OneClassSVM`` (divided by nu n), with rho not penalised. There are no sample weights:
+    nu counts rows.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=Gaussian()
+    n_components : int, default=100
+        Number of features D.
+    features : feature map, optional
+        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+    nu : float in (0, 1], default=0.5
+        At most this share of the training rows is called an outlier.
+    tol : float, default=1e-4
+        Largest duality gap, relative to the objective.
+    max_iter : int, default=1000
+        Epochs over the rows, at most.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; ``config_context``'s by default, -1 for all.
+    verbose : int, default=0
+        1 shows the progress of each pass.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (D,)
+    offset_ : float
+        rho: the score below which a row is an outlier.
+    intercept_ : float
+        -rho.
+    n_iter_ : int
+        Epochs taken.
+    feature_map_ : fitted feature map
+    solution_ : Solution
+
+    Notes
+    -----
+    Time n D an epoch; the features of all rows are held, n D numbers, and refused beyond half the memory budget.
+
+    References
+    ----------
+    B. Schoelkopf, J. Platt, J. Shawe-Taylor, A. Smola and R. Williamson, "Estimating the support of a high-dimensional
+    distribution", Neural Computation 13, 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, KernelOneClassSVM
+    >>> X = np.random.RandomState(0).randn(500, 2)
+    >>> model = KernelOneClassSVM(Gaussian(gamma=0.5), nu=0.1, random_state=0).fit(X)
+    >>> model.predict([[0.0, 0.0], [4.0, 4.0]]).tolist()
+    [1, -1]
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_components: int = 100,
+        features: Any = None,
+        nu: float = 0.5,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.features = features
+        self.nu = nu
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Fit the map and the half-space.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_samples, n_features), or ``Blocks``
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the rows of X, an array or ``Blocks``, less ``offset_``: negative for outliers."""
+        return self._scores(X)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the scores of the rows of X, an array or ``Blocks``: the higher, the more like the training rows."""
+        return self._scores(X) + self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """Return -1 for the outliers among the rows of X, an array or ``Blocks``, and 1 for the others."""
+        return np.where(self._scores(X) < 0, -1, 1)
+
+    def _labelled_blocks(self, X: Any, y: Any, sample_weight: Any) -> Blocks:
+        if not isinstance(X, Blocks):
+            name = type(self).__name__
+            return as_blocks(check_rows(self, X, reset=True), owner=name)
+        self._set_columns(X)
+        return X
+
+    def _targets(self, block: Block) -> Array:
+        return np.ones((block.n_rows, 1))
+
+    def _weights(self, block: Block) -> Array:
+        return np.ones(block.n_rows)
+
+    def _block_weight(self, block: Block) -> Array | None:
+        return None
+
+    def _solve(self, rows: FeatureRows) -> Solution:
+        name = type(self).__name__
+        nu = check_real(name, "nu", self.nu, least=0, strict=True)
+        if nu > 1:
+            raise ValueError(f"{name}: nu must be a number in (0, 1], a share of the rows, got {self.nu!r}.")
+        tol, max_iter = check_real(name, "tol", self.tol, least=0, strict=True), self.max_iter
+        check_integer(name, "max_iter", max_iter)
+        if not rows.fits:
+            n_bytes = 2 * rows.n_rows * rows.n_features * rows.dtype.itemsize
+            check_memory(name, "n_components", rows.n_features, n_bytes, f"{rows.n_rows} rows of features, held")
+        solution = one_class(rows.matrix()[0], nu, tol=tol, max_iter=max_iter)
+        self.coef_, self.intercept_ = solution.value[0, :-1], float(solution.value[0, -1])
+        self.offset_ = -self.intercept_
+        self.n_iter_ = solution.iterations
+        return solution

@@ -1,0 +1,45 @@
+"""The one-class machine: scikit-learn's optimum on the same features, and a true gap."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import OneClassSVM
+
+from mercer import FourierFeatures, Gaussian
+from mercer.solvers import one_class
+
+
+def _objective(Z, nu, w, rho):
+    return 0.5 * w @ w - rho + np.maximum(rho - Z @ w, 0).sum() / (nu * len(Z))
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("nu", [0.1, 0.5, 0.9])
+def test_the_optimum_is_scikit_learn_s(rng, nu, dtype, layout):
+    features = FourierFeatures(Gaussian(gamma=0.3), n_components=40, random_state=0)
+    Z = features.fit_transform(rng.standard_normal((600, 3))).astype(dtype)
+    solution = one_class(layout(Z), nu, tol=1e-3)
+    assert solution.success
+    peer = OneClassSVM(kernel="linear", nu=nu, tol=1e-8).fit(Z)
+    scale = nu * len(Z)  # libsvm's objective is ours times this, squared
+    Z = Z.astype(np.float64)
+    best = _objective(Z, nu, peer.coef_.ravel() / scale, peer.offset_[0] / scale)
+    ours = _objective(Z, nu, solution.value[0, :-1], -solution.value[0, -1])
+    assert best - 1e-6 * abs(best) <= ours <= best + (1e-3 + 1e-5) * abs(best)
+    outliers = np.mean(Z @ solution.value[0, :-1] + solution.value[0, -1] < 0)
+    assert outliers <= nu
+
+
+def test_all_rows_are_support_vectors_at_nu_1(rng):
+    """The box then holds one point: w is the mean of the rows."""
+    Z = rng.standard_normal((50, 4)) + 1
+    solution = one_class(Z, 1.0)
+    np.testing.assert_allclose(solution.value[0, :-1], Z.mean(axis=0), atol=1e-12)
+    assert solution.value[0, -1] == -np.max(Z @ Z.mean(axis=0))
+
+
+def test_too_few_epochs_end_with_advice(rng):
+    solution = one_class(rng.standard_normal((900, 10)).astype(np.float32) + 0.1, 0.2, max_iter=2, tol=1e-8)
+    assert solution.status == "iteration limit"
+    assert "epochs left a duality gap of" in solution.advice
