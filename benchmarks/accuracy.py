@@ -93,9 +93,7 @@ CASES = {
     "usps": Case(partial(_split, "usps", None), _svc(0.01, 4096, 10.0), 0.947),
     "ijcnn1": Case(partial(_split, "ijcnn1"), _svc(0.3, 2048, 10.0), 0.980),
     "codrna": Case(partial(_split, "codrna"), _svc(0.3, 1024, 10.0), 0.963),
-    "covtype-binning": Case(
-        _covtype, KernelSVC(features=_binning(0.7, 200), C=10.0, tol=1e-2, random_state=0), 0.96
-    ),
+    "covtype-binning": Case(_covtype, KernelSVC(features=_binning(0.7, 200), C=10.0, tol=1e-2, random_state=0), 0.96),
     "covtype": Case(_covtype, _svc(0.5, 8192, 10.0), 0.87, "4GiB"),
 }
 

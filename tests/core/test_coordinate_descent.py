@@ -21,18 +21,18 @@ def _problems(rng, Z, n_problems, loss, dtype, layout="dense"):
     bounds[:, 1] = np.divide(0.5, cost, out=np.zeros(n), where=cost > 0) if squared else 0
     bounds[:, 2] = (Z.astype(np.float64) ** 2).sum(axis=1) + 0.25
     width = n_problems if layout == "dense" or n_problems == 1 else -(-n_problems // 8) * 8
-    return dict(
-        targets=(np.sign(targets) if one_sided else targets).astype(dtype),
-        bounds=bounds,
-        duals=np.zeros((n, n_problems), dtype=dtype),
-        shrunk=np.zeros((n, n_problems), dtype=np.uint8),
-        weights=np.zeros((n_problems, d) if layout == "dense" else (d, width), dtype=dtype),
-        intercepts=np.zeros(n_problems, dtype=dtype),
-        progress=np.array([[np.inf], [0.0], [0.0]]) * np.ones(n_problems),
-        one_sided=one_sided,
-        epsilon=0.0 if one_sided else 0.1,
-        constant=0.5,
-    )
+    return {
+        "targets": (np.sign(targets) if one_sided else targets).astype(dtype),
+        "bounds": bounds,
+        "duals": np.zeros((n, n_problems), dtype=dtype),
+        "shrunk": np.zeros((n, n_problems), dtype=np.uint8),
+        "weights": np.zeros((n_problems, d) if layout == "dense" else (d, width), dtype=dtype),
+        "intercepts": np.zeros(n_problems, dtype=dtype),
+        "progress": np.array([[np.inf], [0.0], [0.0]]) * np.ones(n_problems),
+        "one_sided": one_sided,
+        "epsilon": 0.0 if one_sided else 0.1,
+        "constant": 0.5,
+    }
 
 
 def _copies(arguments):

@@ -1,4 +1,4 @@
-"""Dual coordinate descent: LIBLINEAR's objective, the conditions of optimality, true gaps, threads, starts, interrupts."""
+"""Dual coordinate descent: LIBLINEAR's objective, optimality, true gaps, threads, starts, interrupts."""
 
 import signal
 import sys
@@ -41,7 +41,7 @@ def test_the_objective_is_liblinear_s(rng, loss, dtype, layout):
     solution = coordinate_descent(layout(Z.astype(dtype)), problems, tol=tol)
     assert solution.success
     assert solution.gap <= tol
-    options = dict(loss=loss, dual=True, tol=1e-9, max_iter=1_000_000, C=1.0, random_state=0)
+    options = {"loss": loss, "dual": True, "tol": 1e-9, "max_iter": 1_000_000, "C": 1.0, "random_state": 0}
     for k in range(3):
         peer = LinearSVC(**options) if "hinge" in loss else LinearSVR(epsilon=0.1, **options)
         peer.fit(Z, targets[:, k], cost)

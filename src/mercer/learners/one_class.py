@@ -115,7 +115,7 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
 
     def score_samples(self, X: Any) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``: the higher, the more like the training rows."""
-        return self._scores(X) + self.offset_
+        return np.asarray(self._scores(X) + self.offset_)
 
     def predict(self, X: Any) -> Array:
         """Return -1 for the outliers among the rows of X, an array or ``Blocks``, and 1 for the others."""

@@ -7,17 +7,29 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
+from mercer import core
 from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.rows import FeatureRows
-from mercer.solvers import BoxProblems, Solution, coordinate_descent, pegasos
+from mercer.solvers import (
+    BoxProblems,
+    Solution,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+    coordinate_descent,
+    liblinear,
+    pegasos,
+)
 from mercer.validation import check_integer, check_real
 
 # What averaged Pegasos can reach: a gap of a hundredth of the objective in so many passes.
 _PEGASOS_TOL = 1e-2
 _PEGASOS_PASSES = 100
+
+# Rows times problems on which coordinate descent in plain NumPy takes seconds, where the core was not compiled.
+_NUMPY_ENTRIES = 2048
 
 
 class SupportVectorLearner(KernelLearner):
@@ -54,6 +66,8 @@ class SupportVectorLearner(KernelLearner):
     def _in_memory(self, rows: FeatureRows) -> Solution:
         Z, Y, weight = rows.matrix()
         cost = np.full(rows.n_rows, float(self.C)) if weight is None else self.C * weight
+        if not core.COMPILED and Y.size > _NUMPY_ENTRIES:
+            return liblinear(Z, Y, cost, loss=self.loss, epsilon=self._epsilon(), tol=self.tol, max_iter=self.max_iter)
         problems = BoxProblems.of(self.loss, Y, cost, epsilon=self._epsilon())
         start = getattr(self, "_duals", None) if rows.start is not None else None
         if start is not None and start.shape != Y.shape:
@@ -77,7 +91,13 @@ class SupportVectorLearner(KernelLearner):
         )
 
     def _by_newton(self, rows: FeatureRows) -> Solution:
-        raise NotImplementedError
+        loss = SquaredHinge() if self.loss == "squared_hinge" else SquaredEpsilonInsensitive(self._epsilon())
+        shape, penalty = (rows.n_features + 1, self._n_targets), 1.0 / self.C
+        # The objective lies above its minimum by the square of the gradient's size.
+        solution = self._by_newton_cg(
+            rows, loss, shape, penalty=penalty, intercept_penalty=penalty, tol=0.1 * self.tol, max_iter=self.max_iter
+        )
+        return replace(solution, value=solution.value.T, gap=solution.details.get("gap"))
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -141,7 +161,8 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
     While the features fit half the memory budget they are held, n D numbers, and dual coordinate descent takes n D time
     for each class and epoch, threads sharing the classes; with sparse features all costs are by non-zeros. Beyond the
     budget features are made anew in each pass: averaged Pegasos for the hinge loss, whose gap falls as one over the
-    passes only (down to 1e-2, in at most 100 passes), and Newton's method for the squared one. Float64 problems of at most 512 rows are solved to rounding.
+    passes only (down to 1e-2, in at most 100 passes), and Newton's method for the squared one. Float64 problems of at
+    most 512 rows are solved to rounding.
 
     The exact solution, at cost n^2 to n^3, is ``sklearn.svm.SVC``.
 

@@ -4,6 +4,7 @@ from mercer.solvers.box import BoxProblems
 from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
+from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.newton_cg import newton_cg
 from mercer.solvers.one_class import one_class
@@ -29,6 +30,7 @@ __all__ = [
     "conjugate_gradients",
     "coordinate_descent",
     "gram_preconditioner",
+    "liblinear",
     "newton_cg",
     "one_class",
     "pegasos",

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,7 @@ class _Descent:
         """Share the problems among the threads."""
         n_groups = min(get_config().threads, self.n_problems)
         ends = np.linspace(0, self.n_problems, n_groups + 1).round().astype(int).tolist()
-        return (slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        return (slice(a, b) for a, b in pairwise(ends))
 
     def _group(self, columns: slice) -> _Group:
         size, dtype = columns.stop - columns.start, self.Z.dtype
@@ -291,7 +292,8 @@ class _Descent:
         """
         estimate = group.progress[1]
         axis = 0 if sparse.issparse(self.Z) else 1
-        squares = np.sum(np.square(group.weights), axis=axis, dtype=np.float64)[: len(estimate)] + group.intercepts**2
+        squares: Array = np.sum(np.square(group.weights), axis=axis, dtype=np.float64)
+        squares = squares[: len(estimate)] + np.square(group.intercepts)
         sums = self.problems.conjugate_sums(group.targets, group.duals)
         primal = np.maximum(estimate - sums - squares / 2, np.finfo(float).tiny)
         believes = (estimate <= tol * primal) | (group.epochs >= self.max_iter)

@@ -19,8 +19,8 @@ def one_class(Z: Any, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) -> 
     :math:`\sum_i \alpha_i = 1`; rho, which is not penalised, is the multiplier of that sum. The method of multipliers
     gives a sequence of problems without it: adding :math:`\frac{\tau}{2} (1 - \sum_i \alpha_i)^2` to the dual makes a
     constant feature :math:`-\sqrt\tau` and targets :math:`\rho + \tau` of an ordinary hinge loss, after which rho moves
-    by :math:`\tau (1 - \sum_i \alpha_i)`. The gap is that of the dual variables shifted onto the sum, and of the best rho
-    for their weights.
+    by :math:`\tau (1 - \sum_i \alpha_i)`. The gap is that of the dual variables shifted onto the sum, and of the best
+    rho for their weights.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def _onto_sum(duals: Array, upper: float) -> Array:
         if high - low <= np.finfo(float).eps * upper:
             break
     shifted: Array = np.clip(duals + high, 0.0, upper)
-    return shifted / shifted.sum()
+    shifted /= shifted.sum()
+    return shifted
 
 
 def _certificate(Z: Any, duals: Array, upper: float) -> tuple[Array, float, float, float]:
