@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer._typing import Array
 from mercer.config import get_config
-from mercer.data.readers import Block, Reader, reader_of, stacked
+from mercer.data.readers import Block, Reader, entries, reader_of, stacked
 from mercer.validation import check_matrix
 
 
@@ -210,9 +210,9 @@ class Blocks:
 
     def _check_pairs(self, n_rows: int, y: Array | None, weight: Array | None, first_row: int) -> None:
         for name, values in (("y", y), ("sample_weight", weight)):
-            if values is not None and len(values) != n_rows:
+            if values is not None and values.shape[0] != n_rows:
                 raise ValueError(
-                    f"{self.owner}: at row {first_row} X has {n_rows} rows and {name} has {len(values)}; each row "
+                    f"{self.owner}: at row {first_row} X has {n_rows} rows and {name} has {values.shape[0]}; each row "
                     f"needs one entry of {name}."
                 )
         if self.is_labelled and y is None:
@@ -220,15 +220,17 @@ class Blocks:
 
     def _check_lengths(self, n_rows: int) -> None:
         for name, values in (("y", self._y), ("sample_weight", self._sample_weight)):
-            if values is not None and len(values) != n_rows:
+            if values is not None and (found := values.shape[0]) != n_rows:
                 raise ValueError(
-                    f"{self.owner}: X has {n_rows} rows and {name} has {len(values)}: inconsistent numbers of samples. "
+                    f"{self.owner}: X has {n_rows} rows and {name} has {found}: inconsistent numbers of samples. "
                     f"Each row needs one entry of {name}."
                 )
 
 
-def _bytes(values: Array) -> bytes:
+def _bytes(values: Any) -> bytes:
     """Return the entries' bytes; text and objects by what they print as, since their bytes depend on the width."""
+    if sparse.issparse(values):
+        values = values.toarray()
     if values.dtype.kind in "OUS":
         return "\0".join([*map(str, values.ravel()), ""]).encode()
     return np.ascontiguousarray(values).tobytes()
@@ -279,7 +281,7 @@ def as_blocks(
     return Blocks(
         reader,
         block_rows,
-        y=None if y is None else np.asarray(y),
+        y=None if y is None else entries(y),
         sample_weight=None if weight is None else np.asarray(weight),
         owner=owner,
     )

@@ -41,7 +41,15 @@ def stacked(blocks: list[Block]) -> Block:
 
 def _joined(parts: list[Array | None]) -> Array | None:
     given = [part for part in parts if part is not None]
+    if given and sparse.issparse(given[0]):
+        rows: Array = sparse.vstack(given, format="csr")
+        return rows
     return np.concatenate(given) if given else None
+
+
+def entries(values: Any) -> Any:
+    """Return y as an array of one entry, or row of entries, a row; sparse ones as CSR."""
+    return values.tocsr() if sparse.issparse(values) else np.asarray(values)
 
 
 class Reader(ABC):

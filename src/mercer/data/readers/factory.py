@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.data.readers.base import Block, Reader
+from mercer.data.readers.base import Block, Reader, entries
 from mercer.validation import check_matrix
 
 
@@ -42,5 +42,5 @@ class FactoryReader(Reader):
                     f"{self._owner}: a block must be X, (X, y) or (X, y, sample_weight), got a tuple of {len(parts)}."
                 )
             X = parts[0] if hasattr(parts[0], "shape") else np.asarray(parts[0])
-            y, weight = (None if part is None else np.asarray(part) for part in (*parts[1:], None, None)[:2])
+            y, weight = (None if part is None else entries(part) for part in (*parts[1:], None, None)[:2])
             yield Block(X, y, weight)
