@@ -10,6 +10,7 @@ from mercer.features.automatic import ShiftInvariantFeatures
 from mercer.features.base import FeatureMap
 from mercer.features.binning import RandomBinning
 from mercer.features.bounds import Components, components_for, register_bounds
+from mercer.features.categories import CategoryFeatures
 from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.dispatch import feature_map, methods_for, register
 from mercer.features.fastfood import Fastfood
@@ -28,6 +29,7 @@ from mercer.features.transforms import ScaleColumns, SelectColumns
 
 __all__ = [
     "AdditiveFeatures",
+    "CategoryFeatures",
     "Components",
     "Concatenate",
     "ExponentialChi2Features",

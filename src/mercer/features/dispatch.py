@@ -7,6 +7,7 @@ from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
 from mercer.features.automatic import ShiftInvariantFeatures
 from mercer.features.base import FeatureMap, as_kernel
 from mercer.features.binning import RandomBinning
+from mercer.features.categories import CategoryFeatures
 from mercer.features.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.fastfood import Fastfood
 from mercer.features.fourier import FourierFeatures
@@ -35,6 +36,7 @@ from mercer.kernels import (
     Polynomial,
     Product,
     RadialKernel,
+    SameCategory,
     Scale,
     Scaled,
     Sigmoid,
@@ -61,6 +63,7 @@ def register(kernel_class: type, method: str, factory: MapFactory, *, default: b
 
 
 register(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
+register(SameCategory, "exact", lambda kernel, n: CategoryFeatures(kernel, n_components=n))
 register(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register(Polynomial, "split_sketch", lambda kernel, n: SplitSketch(kernel, n_components=n))
 register(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))

@@ -8,6 +8,7 @@ until a kernel is called.
 from mercer.kernels.additive import AdditiveKernel, Chi2, ExponentialChi2, Hellinger, Intersection, JensenShannon
 from mercer.kernels.arc_cosine import ArcCosine
 from mercer.kernels.base import Kernel, Product, Scaled, Sum
+from mercer.kernels.category import SameCategory
 from mercer.kernels.dot_product import (
     DotProduct,
     DotProductKernel,
@@ -60,6 +61,7 @@ __all__ = [
     "Product",
     "RadialKernel",
     "RationalQuadratic",
+    "SameCategory",
     "Scale",
     "Scaled",
     "Sigmoid",

@@ -1,0 +1,128 @@
+"""The map of the kernel of categories: one feature a category, and one that all share."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+from mercer.features.base import FeatureMap, Writer
+from mercer.features.closed_forms import PairMoments, power_sketch_variance
+from mercer.features.hashes import draw_hashes
+from mercer.kernels import Kernel, SameCategory
+
+
+class CategoryFeatures(FeatureMap):
+    """The map of ``SameCategory``: exact with one feature a category seen in ``fit``, and sqrt(offset) for all.
+
+    ``n_components`` is an upper limit: fewer features are taken where the categories need fewer, and where they need
+    more, a count sketch of their indicators. A category that ``fit`` did not see has the shared feature alone, so that
+    its kernel with every row of ``fit`` is right.
+
+    Parameters
+    ----------
+    kernel : SameCategory, default=SameCategory()
+    n_components : int, default=100
+        Most features to use.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    categories_ : ndarray of shape (n_categories, n_features)
+        The distinct rows, in order.
+    index_, sign_ : ndarray of shape (n_categories,)
+        The feature of each category, and its sign: 1 where the map is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import CategoryFeatures, SameCategory
+    >>> CategoryFeatures(SameCategory(offset=4.0)).fit_transform(np.array([[7.0], [9.0]]))
+    array([[2., 1., 0.],
+           [2., 0., 1.]])
+    """
+
+    _natural_kernel = SameCategory()
+    kernel_: SameCategory
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        if not isinstance(kernel, SameCategory):
+            raise ValueError(
+                f"CategoryFeatures: kernel must be SameCategory(), got {kernel!r}. Use feature_map(kernel)."
+            )
+
+    def _draw(self, kernel: Any, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+        self.categories_ = np.unique(_dense(X), axis=0).astype(np.float64)
+        n_categories, n_shared = len(self.categories_), int(kernel.offset > 0)
+        if n_categories + n_shared <= n_components:
+            self.index_, self.sign_ = np.arange(n_categories, dtype=np.int32), np.ones(n_categories, dtype=np.int8)
+            return n_categories + n_shared
+        self.index_, self.sign_ = draw_hashes(rng, max(1, n_components - n_shared), (n_categories,))
+        return n_components
+
+    def _writer(self, X: Any) -> Writer:
+        levels = _levels(self.categories_)
+
+        def write(rows: slice, out: Array) -> None:
+            numbers = _numbers(levels, _dense(X[rows]))
+            known = np.flatnonzero(numbers >= 0)
+            out[:] = 0
+            out[:, 0] = self.kernel_.offset**0.5
+            out[known, self._first_bucket + self.index_[numbers[known]]] += self.sign_[numbers[known]]
+
+        return write
+
+    @property
+    def _first_bucket(self) -> int:
+        """The first feature of the categories: after the shared one, unless that is the only one."""
+        return int(self.kernel_.offset > 0 and self._n_features_out > 1)
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        if self.kernel_.offset > 0 and self._n_features_out == 1:
+            return None
+        n_buckets = self._n_features_out - self._first_bucket
+        if n_buckets >= len(self.categories_):
+            return np.zeros((X.shape[0], Y.shape[0]))
+        return power_sketch_variance(PairMoments.of(self._indicators(X), self._indicators(Y)), 1, n_buckets)
+
+    def _indicators(self, X: Array) -> Array:
+        numbers = _numbers(_levels(self.categories_), X)
+        return np.asarray(numbers[:, None] == np.arange(len(self.categories_)), dtype=np.float64)
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        return float(1.0 + self.kernel_.offset**0.5)
+
+
+def _dense(X: Any) -> Array:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def _levels(categories: Array) -> list[tuple[Array, Array]]:
+    """Return for each column its values and the numbers of the pairs (number so far, value) that occur, in order.
+
+    Sorted rows are thus numbered column by column, with numbers no larger than rows times values.
+    """
+    levels = []
+    numbers = np.zeros(len(categories), dtype=np.int64)
+    for column in categories.T:
+        values, codes = np.unique(column, return_inverse=True)
+        pairs, numbers = np.unique(numbers * len(values) + codes, return_inverse=True)
+        levels.append((values, pairs))
+    return levels
+
+
+def _numbers(levels: list[tuple[Array, Array]], X: Array) -> Array:
+    """Return the number of each row among the categories, -1 where it is none of them."""
+    numbers = np.zeros(len(X), dtype=np.int64)
+    known = np.ones(len(X), dtype=bool)
+    for (values, pairs), column in zip(levels, X.T, strict=True):
+        codes, found = _places(values, column)
+        numbers, paired = _places(pairs, numbers * len(values) + codes)
+        known &= found & paired
+    return np.where(known, numbers, -1)
+
+
+def _places(table: Array, sought: Array) -> tuple[Array, Array]:
+    """Return where in a sorted table each entry stands, and whether it does."""
+    places = np.minimum(np.searchsorted(table, sought), len(table) - 1)
+    return places, table[places] == sought
