@@ -1,9 +1,12 @@
 """Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
 
 from mercer.solvers.box import BoxProblems
+from mercer.solvers.canonical import canonical_pairs
 from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
+from mercer.solvers.eigh import block_krylov, largest_eigenpairs
+from mercer.solvers.elkan import NearestCentres, distances, squared_distances
 from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.newton_cg import newton_cg
@@ -11,6 +14,7 @@ from mercer.solvers.one_class import one_class
 from mercer.solvers.pegasos import pegasos
 from mercer.solvers.preconditioner import gram_preconditioner
 from mercer.solvers.ridge_path import RidgePath, ridge_path
+from mercer.solvers.seeding import kmeans_plus_plus, random_rows
 from mercer.solvers.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
 from mercer.solvers.solution import Solution
 from mercer.solvers.tridiagonal_path import TridiagonalPath, tridiagonal_path
@@ -20,21 +24,29 @@ __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
+    "NearestCentres",
     "RidgePath",
     "ShiftedSolutions",
     "Solution",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "TridiagonalPath",
+    "block_krylov",
+    "canonical_pairs",
     "cholesky",
     "conjugate_gradients",
     "coordinate_descent",
+    "distances",
     "gram_preconditioner",
+    "kmeans_plus_plus",
+    "largest_eigenpairs",
     "liblinear",
     "newton_cg",
     "one_class",
     "pegasos",
+    "random_rows",
     "ridge_path",
     "shifted_conjugate_gradients",
+    "squared_distances",
     "tridiagonal_path",
 ]
