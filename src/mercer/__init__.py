@@ -36,6 +36,7 @@ _ROOM_OF = {
             "Polynomial",
             "Product",
             "RationalQuadratic",
+            "SameCategory",
             "Scale",
             "Scaled",
             "Sigmoid",
@@ -45,6 +46,7 @@ _ROOM_OF = {
         ],
         "mercer.features": [
             "AdditiveFeatures",
+            "CategoryFeatures",
             "Concatenate",
             "ExponentialChi2Features",
             "Fastfood",
@@ -71,8 +73,11 @@ _ROOM_OF = {
         ],
         "mercer.data": ["Blocks", "as_blocks"],
         "mercer.learners": [
+            "KernelCCA",
+            "KernelKMeans",
             "KernelLogisticRegression",
             "KernelOneClassSVM",
+            "KernelPCA",
             "KernelRidge",
             "KernelRidgeClassifier",
             "KernelSVC",

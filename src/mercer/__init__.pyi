@@ -3,6 +3,7 @@ from mercer.config import get_config as get_config
 from mercer.data import Blocks as Blocks
 from mercer.data import as_blocks as as_blocks
 from mercer.features import AdditiveFeatures as AdditiveFeatures
+from mercer.features import CategoryFeatures as CategoryFeatures
 from mercer.features import Concatenate as Concatenate
 from mercer.features import ExponentialChi2Features as ExponentialChi2Features
 from mercer.features import Fastfood as Fastfood
@@ -50,14 +51,18 @@ from mercer.kernels import Normalized as Normalized
 from mercer.kernels import Polynomial as Polynomial
 from mercer.kernels import Product as Product
 from mercer.kernels import RationalQuadratic as RationalQuadratic
+from mercer.kernels import SameCategory as SameCategory
 from mercer.kernels import Scale as Scale
 from mercer.kernels import Scaled as Scaled
 from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite
 from mercer.kernels import VovkPolynomial as VovkPolynomial
+from mercer.learners import KernelCCA as KernelCCA
+from mercer.learners import KernelKMeans as KernelKMeans
 from mercer.learners import KernelLogisticRegression as KernelLogisticRegression
 from mercer.learners import KernelOneClassSVM as KernelOneClassSVM
+from mercer.learners import KernelPCA as KernelPCA
 from mercer.learners import KernelRidge as KernelRidge
 from mercer.learners import KernelRidgeClassifier as KernelRidgeClassifier
 from mercer.learners import KernelSVC as KernelSVC

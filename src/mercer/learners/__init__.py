@@ -3,14 +3,20 @@
 Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same answer for both.
 """
 
+from mercer.learners.cca import KernelCCA
+from mercer.learners.kmeans import KernelKMeans
 from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
+from mercer.learners.pca import KernelPCA
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR
 
 __all__ = [
+    "KernelCCA",
+    "KernelKMeans",
     "KernelLogisticRegression",
     "KernelOneClassSVM",
+    "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
     "KernelSVC",

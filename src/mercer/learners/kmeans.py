@@ -1,0 +1,326 @@
+"""K-means in the space of a kernel's features."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._typing import Array
+from mercer.data import Blocks
+from mercer.engines import Local
+from mercer.learners.lloyd import FeatureBlocks, Lloyd
+from mercer.learners.progress import progress
+from mercer.learners.unsupervised import UnsupervisedLearner
+from mercer.solvers import NearestCentres, Solution, distances, kmeans_plus_plus, random_rows, squared_distances
+from mercer.stats import ClusterSums
+from mercer.stats.clusters import squared_norms
+from mercer.validation import check_integer, check_matrix, check_real, check_weights, machine_memory
+
+# Rows that first centres are drawn from, at least, and for each cluster.
+_SEED_ROWS = 4096
+_SEED_ROWS_A_CLUSTER = 64
+# The part of the memory that features and bounds may take; where they do not fit, each pass makes them anew.
+_KEPT_SHARE = 0.25
+
+
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedLearner):
+    r"""Kernel k-means at linear cost: k-means on D features.
+
+    .. math:: \min_{c_1, \dots, c_k} \sum_i w_i \min_j \|z(x_i) - c_j\|^2
+
+    Parameters
+    ----------
+    kernel : Kernel, default=Gaussian()
+    n_clusters : int, default=8
+    n_components : int, default=100
+        Number of features D.
+    features : feature map, optional
+        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+    init : "k-means++", "random" or array of shape (n_clusters, n_features), default="k-means++"
+        How the first centres are drawn, from a uniform sample of at least 4096 rows; or the rows whose features they
+        are.
+    n_init : int or "auto", default="auto"
+        Starts, of which the one with the least inertia stays; "auto" is 10 for "random" and else 1.
+    max_iter : int, default=300
+        Passes over the rows at most.
+    tol : float, default=1e-4
+        Stop where the centres together move, squared, by less than this part of the features' mean variance.
+    batch_size : int, optional
+        Mini-batches of this many rows, in the order in which they come, each moving the centres at once; by default
+        the centres move after a whole pass (Lloyd).
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; ``config_context``'s by default, -1 for all.
+    verbose : int, default=0
+        1 shows the progress of each pass.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, D)
+        In the space of features.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    inertia_ : float
+        The weighted sum of squared distances to the nearest centres.
+    n_iter_ : int
+    feature_map_ : fitted feature map
+    solution_ : Solution
+        ``history`` is the inertia after each pass.
+
+    Notes
+    -----
+    The first pass takes n k D multiplications; later ones n k, and k D for each row that the triangle inequality leaves
+    in doubt (Elkan): the answer is Lloyd's. Features and bounds are kept while they fit a quarter of the memory; else
+    those of rows in doubt are made anew, and where not even the bounds fit, all of them. A cluster without rows begins
+    anew at the row that is farthest from its centre, as in scikit-learn.
+
+    References
+    ----------
+    I. Dhillon, Y. Guan and B. Kulis, "Kernel k-means, spectral clustering and normalized cuts", 2004.
+    R. Chitta, R. Jin and A. Jain, "Efficient kernel clustering using random Fourier features", 2012.
+    D. Sculley, "Web-scale k-means clustering", 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, KernelKMeans
+    >>> rng = np.random.RandomState(0)
+    >>> X = np.vstack([rng.normal(3 * i, 0.5, (100, 2)) for i in range(3)])
+    >>> model = KernelKMeans(Gaussian(gamma=0.2), n_clusters=3, random_state=0).fit(X)
+    >>> np.bincount(model.predict(X)).tolist()
+    [100, 100, 100]
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_clusters: int = 8,
+        n_components: int = 100,
+        features: Any = None,
+        init: Any = "k-means++",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        batch_size: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.features = features
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> Array:
+        """Return the number of the nearest centre of each row of X, an array or ``Blocks``."""
+        check_is_fitted(self)
+        return self._of_features(lambda Z: self._squares(Z).argmin(axis=0).astype(np.int32), X)
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances of each row of X, an array or ``Blocks``, to the centres, in the space of features."""
+        check_is_fitted(self)
+        return self._of_features(lambda Z: distances(Z, self.cluster_centers_), X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the inertia of the rows of X, an array or ``Blocks``."""
+        check_is_fitted(self)
+        squares = self._of_features(lambda Z: np.maximum(self._squares(Z).min(axis=0), 0).astype(np.float64), X)
+        if isinstance(X, Blocks):
+            return -float(squares @ np.concatenate([self._weights(block) for block in X.labelled()]))
+        weight = 1.0 if sample_weight is None else sample_weight
+        return -float(squares @ check_weights(type(self).__name__, weight, len(squares)))
+
+    def _squares(self, Z: Any) -> Array:
+        return squared_distances(Z, squared_norms(Z), self.cluster_centers_)
+
+    def _learn(self, blocks: Blocks) -> Solution:
+        name = type(self).__name__
+        check_integer(name, "n_clusters", self.n_clusters)
+        check_integer(name, "max_iter", self.max_iter)
+        check_real(name, "tol", self.tol, least=0)
+        if self.batch_size is not None:
+            check_integer(name, "batch_size", self.batch_size)
+        n_init = self._n_starts()
+        self._check_rows(blocks)
+        rng = check_random_state(self.random_state)
+        seeds = self._seeds(blocks, rng)
+        self._check_rows(blocks)  # a stream is counted by that pass
+        source = self._feature_blocks(blocks.recut(self.batch_size or blocks.block_rows, name))
+        best: tuple[float, Solution, Array | None] | None = None
+        for _ in range(n_init):
+            start = seeds(rng)
+            solution, labels = (self._lloyd if self.batch_size is None else self._mini_batch)(source, start)
+            if best is None or solution.history[-1] < best[0]:
+                best = solution.history[-1], solution, labels
+        assert best is not None  # noqa: S101
+        self.inertia_, solution, labels = best
+        self.cluster_centers_, self.n_iter_ = solution.value, solution.iterations
+        self._n_features_out = self.n_clusters
+        self.labels_ = self._labels(source) if labels is None else labels
+        return solution
+
+    def _lloyd(self, source: FeatureBlocks, centres: Array) -> tuple[Solution, Array | None]:
+        passes = self._passes(source, bounded=self._keeps_bounds(source))
+        passes.assign(centres)
+        limit = self.tol * passes.sums.variance()
+        history = [passes.sums.inertia(centres)]
+        status, advice = "iteration limit", f"{self.max_iter} passes did not settle: raise max_iter or tol."
+        for _ in range(self.max_iter):
+            before = centres
+            centres = self._means(passes, before)
+            changed = passes.assign(centres, before)
+            history.append(passes.sums.inertia(centres))
+            if changed == 0 or np.sum((centres - before) ** 2) <= limit:
+                status, advice = "success", ""
+                break
+        details = {"solver": "Lloyd"}
+        return Solution(centres, status, len(history) - 1, tuple(history), advice, details), passes.labels
+
+    def _mini_batch(self, source: FeatureBlocks, centres: Array) -> tuple[Solution, Array | None]:
+        """Move the centres after each batch to the mean of all rows they were ever nearest to."""
+        weight = np.zeros(len(centres))
+        limit, status, advice = 0.0, "iteration limit", "The passes did not settle the centres: raise max_iter or tol."
+        n_passes = 0
+        while n_passes < self.max_iter:
+            n_passes += 1
+            before, seen = centres, ClusterSums.of(*centres.shape)
+            with progress(f"{type(self).__name__}: mini-batches", source.n_rows, self.verbose) as advance:
+                for Z, block in self._engine.map(lambda block: (source.features(block), block), source):
+                    labels = squared_distances(Z, squared_norms(Z), centres).argmin(axis=0)
+                    sums = ClusterSums.of(*centres.shape).update(Z, labels, self._block_weight(block))
+                    weight = weight + sums.weight
+                    step = np.where(weight > 0, weight, 1.0)[:, None]
+                    centres = centres + (sums.sums - sums.weight[:, None] * centres) / step
+                    seen.merge(sums)
+                    advance(block.n_rows)
+            limit = limit or self.tol * seen.variance()
+            if np.sum((centres - before) ** 2) <= limit:
+                status, advice = "success", ""
+                break
+        passes = self._passes(source, bounded=self._keeps_bounds(source))
+        passes.assign(centres)
+        details = {"solver": "mini-batch"}
+        return Solution(centres, status, n_passes, (passes.sums.inertia(centres),), advice, details), passes.labels
+
+    def _means(self, passes: Lloyd, centres: Array) -> Array:
+        """Return the clusters' means; clusters without rows begin at the rows farthest from their centres."""
+        empty = passes.sums.empty()
+        if not len(empty):
+            return passes.sums.centres(centres)
+        far = passes.farthest(centres, len(empty))
+        rounding = 8 * float(np.finfo(passes.dtype).eps) * np.sqrt(centres.shape[1])
+        apart = far.distances > rounding * np.square(far.rows).sum(axis=1)  # the others are at their centres
+        n_new = int(np.count_nonzero(apart))
+        sums = passes.sums.zero().merge(passes.sums)
+        sums.move(far.rows[:n_new], far.labels[:n_new], empty[:n_new], far.weight[:n_new])
+        return sums.centres(centres)
+
+    def _passes(self, source: FeatureBlocks, *, bounded: bool) -> Lloyd:
+        return Lloyd(source, self.n_clusters, self.feature_map_._n_features_out, self._reduce, bounded=bounded)
+
+    def _labels(self, source: FeatureBlocks) -> Array:
+        parts = self._engine.map(lambda block: self._squares(source.features(block)).argmin(axis=0), source)
+        return np.concatenate(list(parts)).astype(np.int32)
+
+    def _keeps_bounds(self, source: FeatureBlocks) -> bool:
+        """Whether bounds fit beside the features; they live in this process, so other engines go without."""
+        assert source.n_rows is not None  # noqa: S101
+        n_bytes = source.n_rows * (8 + NearestCentres.row_bytes(self.n_clusters))
+        return isinstance(self._engine, Local) and n_bytes <= _KEPT_SHARE * machine_memory()
+
+    def _feature_blocks(self, blocks: Blocks) -> FeatureBlocks:
+        """Keep the features where they fit, and else the way to make them."""
+        transform = self.feature_map_.transform
+        assert blocks.n_rows is not None  # noqa: S101
+        Z = transform(next(blocks.labelled()).X)
+        row_bytes = Z.data.nbytes / Z.shape[0]
+        if sparse.issparse(Z) or blocks.n_rows * row_bytes > _KEPT_SHARE * machine_memory():
+            return FeatureBlocks(blocks, transform)
+        kept = []
+        with progress(f"{type(self).__name__}: features", blocks.n_rows, self.verbose) as advance:
+            for part in self._engine.map(lambda block: transform(block.X), blocks):
+                kept.append(part)
+                advance(len(part))
+        return FeatureBlocks(blocks, transform, kept)
+
+    def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Callable[[np.random.RandomState], Array]:
+        """Return the function that draws first centres."""
+        sample, weight = self._seed_rows(blocks, rng)
+        if not isinstance(self.init, str):
+            start = check_matrix(type(self).__name__, "init", self.init).astype(blocks.dtype)
+            if start.shape[0] != self.n_clusters or start.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"{type(self).__name__}: init must hold {self.n_clusters} rows of {self.n_features_in_} columns, "
+                    f"as many as n_clusters and as X has, got shape {start.shape}."
+                )
+            centres = self._dense(start).astype(np.float64)
+            return lambda rng: centres
+        Z = self._dense(sample)
+        if self.init == "random":
+            return lambda rng: Z[random_rows(weight, self.n_clusters, rng)].astype(np.float64)
+        norms = squared_norms(Z)
+        return lambda rng: Z[kmeans_plus_plus(Z, norms, weight, self.n_clusters, rng)].astype(np.float64)
+
+    def _seed_rows(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
+        """Return a uniform sample of the rows and their weights, each row once and in an order of its own.
+
+        Rows in an order that depends on themselves alone: rows with weights and repeated rows have the same start.
+        """
+        size = max(_SEED_ROWS, _SEED_ROWS_A_CLUSTER * self.n_clusters)
+        sample, weight = self._sample(blocks, size, rng, lambda block: block.X)
+        _, first, inverse = np.unique(_digests(sample), return_index=True, return_inverse=True)
+        weight = np.bincount(inverse, weight)
+        return sample[first[weight > 0]], weight[weight > 0]
+
+    def _dense(self, rows: Any) -> Array:
+        Z: Any = self.feature_map_.transform(rows)
+        return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+
+    def _n_starts(self) -> int:
+        name = type(self).__name__
+        if isinstance(self.init, str) and self.init not in ("k-means++", "random"):
+            raise ValueError(f"{name}: init must be 'k-means++', 'random' or an array of rows, got {self.init!r}.")
+        if not isinstance(self.init, str):
+            return 1
+        if isinstance(self.n_init, str):
+            if self.n_init != "auto":
+                raise ValueError(f"{name}: n_init must be an integer >= 1 or 'auto', got {self.n_init!r}.")
+            return 10 if self.init == "random" else 1
+        return check_integer(name, "n_init", self.n_init)
+
+    def _check_rows(self, blocks: Blocks) -> None:
+        if blocks.n_rows is not None and blocks.n_rows < self.n_clusters:
+            raise ValueError(
+                f"{type(self).__name__}: n_samples={blocks.n_rows} should be >= n_clusters={self.n_clusters}. Lower "
+                "n_clusters, or give more rows."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _digests(X: Any) -> Array:
+    """Return a hash of each row's non-zero entries: the same for dense and CSR rows of one precision."""
+    rows = sparse.csr_array(X, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    columns, values = rows.indices.astype(np.int64), rows.data
+    contents = (columns[a:b].tobytes() + values[a:b].tobytes() for a, b in pairwise(rows.indptr.tolist()))
+    return np.array([blake2b(content, digest_size=16).hexdigest() for content in contents])

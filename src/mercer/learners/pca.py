@@ -1,0 +1,278 @@
+"""Principal components of the features of a kernel."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._typing import Array
+from mercer.data import Block, Blocks, as_blocks
+from mercer.kernels import Gaussian
+from mercer.learners.ridge import KernelRidge
+from mercer.learners.unsupervised import UnsupervisedLearner
+from mercer.solvers import Solution, block_krylov, largest_eigenpairs
+from mercer.stats import Gradient, Moments
+from mercer.validation import check_integer, check_matrix, machine_memory
+
+# Matrices of D x D in float64 that a direct solve holds at once.
+_SQUARE_MATRICES = 6
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
+    r"""Kernel principal component analysis at linear cost: the principal axes of D features.
+
+    .. math:: \frac{1}{n - 1} \sum_i (z_i - \bar z)(z_i - \bar z)^T = V \Lambda V^T, \quad
+       t(x) = V_k^T (z(x) - \bar z)
+
+    With :math:`\langle z(x), z(y) \rangle = k(x, y)` these are the scores of kernel PCA, whose centred Gram matrix has
+    the eigenvalues :math:`(n - 1) \lambda`.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=Gaussian()
+    n_components : int, optional
+        Number of principal components; all that have variance by default.
+    map_components : int, default=100
+        Number of features D of the map.
+    features : feature map, optional
+        A map of one's own; ``kernel`` and ``map_components`` are then not used.
+    fit_inverse_transform : bool, default=False
+        Whether to learn pre-images: ridge regression of the rows on their scores, with ``map_components`` features of a
+        Gaussian kernel whose bandwidth is the median distance of the scores.
+    alpha : float, "gcv" or "loo", default="gcv"
+        The penalty of that ridge regression, or the rule that chooses it.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; ``config_context``'s by default, -1 for all.
+    verbose : int, default=0
+        1 shows the progress of each pass.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, D)
+        The principal axes in the space of features, each with its largest entry positive.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The largest eigenvalues of the centred Gram matrix of the features.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        The variance along each axis, and its share of the variance of all features.
+    mean_ : ndarray of shape (D,)
+    inverse_ : KernelRidge
+        With ``fit_inverse_transform`` only.
+    feature_map_ : fitted feature map
+    solution_ : Solution
+
+    Notes
+    -----
+    Time n D^2 / 2 + 4/3 D^3 multiplications, for few components of many features n D^2 / 2 + O(D^2); memory a few
+    matrices of D x D and a block of features for each thread, whatever the number of rows. Where D x D matrices or
+    sparse features do not allow that, block Krylov iterations, a pass over the rows each. scikit-learn's ``KernelPCA``
+    takes n^2 memory and n^2 to n^3 time.
+
+    References
+    ----------
+    B. Schoelkopf, A. Smola and K.-R. Mueller, "Nonlinear component analysis as a kernel eigenvalue problem", 1998.
+    G. Bakir, J. Weston and B. Schoelkopf, "Learning to find pre-images", 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, KernelPCA
+    >>> angle = np.linspace(0, 6.28, 400)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = KernelPCA(Gaussian(gamma=0.1), n_components=2, random_state=0).fit(X)
+    >>> model.transform(X).shape, bool(model.explained_variance_ratio_.sum() > 0.9)
+    ((400, 2), True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_components: int | None = None,
+        map_components: int = 100,
+        features: Any = None,
+        fit_inverse_transform: bool = False,
+        alpha: Any = "gcv",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components  # type: ignore[assignment]
+        self.map_components = map_components
+        self.features = features
+        self.fit_inverse_transform = fit_inverse_transform
+        self.alpha = alpha
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores of the rows of X, an array or ``Blocks``, along the principal axes."""
+        check_is_fitted(self)
+        return self._of_features(self._scores_of, X)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows whose scores are near those given: their pre-images, learned in ``fit``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        name = type(self).__name__
+        if not hasattr(self, "inverse_"):
+            raise ValueError(f"{name}: pre-images were not learned. Fit with fit_inverse_transform=True.")
+        scores = check_matrix(name, "X", X)
+        if scores.shape[1] != self._n_features_out:
+            raise ValueError(f"{name}: X has {scores.shape[1]} columns and must hold {self._n_features_out} scores.")
+        return self.inverse_.predict(scores)
+
+    def _scores_of(self, Z: Any) -> Array:
+        axes = self.components_.T.astype(Z.dtype, copy=False)
+        if sparse.issparse(Z):
+            return np.asarray(Z @ axes - (self.mean_ @ self.components_.T).astype(Z.dtype))
+        Z -= self.mean_.astype(Z.dtype)  # before the product: a mean far from 0 would cancel after it
+        scores: Array = Z @ axes
+        return scores
+
+    def _map_width(self) -> int:
+        return check_integer(type(self).__name__, "map_components", self.map_components)
+
+    def _learn(self, blocks: Blocks) -> Solution:
+        if self.n_components is not None:
+            check_integer(type(self).__name__, "n_components", self.n_components)
+        self._check_rows(blocks)
+        first = self.feature_map_.transform(next(blocks.labelled()).X)
+        width = first.shape[1]
+        if not sparse.issparse(first) and 8 * _SQUARE_MATRICES * width**2 <= machine_memory():
+            solution = self._by_moments(blocks, Moments.of(width, 0, first.mean(axis=0, dtype=np.float64)))
+        else:
+            solution = self._by_products(blocks, width)
+        self._check_rows(blocks)  # a stream is counted by the pass
+        if self.fit_inverse_transform:
+            self._learn_pre_images(blocks)
+        elif hasattr(self, "inverse_"):
+            del self.inverse_
+        return solution
+
+    def _by_moments(self, blocks: Blocks, empty: Moments) -> Solution:
+        """Solve with the covariance of one pass."""
+
+        def work(block: Block) -> Moments:
+            Z = self.feature_map_.transform(block.X)
+            return empty.zero().update(Z, np.empty((block.n_rows, 0)), self._block_weight(block))
+
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
+            moments = self._reduce("moments", work, blocks, empty)
+            gram = moments.centred()[0]
+        if not np.isfinite(gram).all():
+            raise self._overflow(blocks)
+        solution = largest_eigenpairs(gram, self._n_wanted(len(gram), blocks))
+        self._set(solution, moments.feature_mean, float(np.trace(gram)), moments.weight)
+        return solution
+
+    def _by_products(self, blocks: Blocks, width: int) -> Solution:
+        """Solve with products Z^T W Z v, a pass over the rows each, and the mean taken off by hand."""
+        n_wanted = self._n_wanted(width, blocks)
+
+        def sums(block: Block) -> Gradient:
+            Z: Any = self.feature_map_.transform(block.X)
+            weight = self._weights(block)
+            part = Gradient.of(width + 1, 1)
+            part.vector[:-1] = Gradient.of(width, 1).update(Z, weight).vector
+            part.vector[-1] = weight.sum()
+            squares = Z.multiply(Z) if sparse.issparse(Z) else np.square(Z)
+            part.loss = float(weight @ np.asarray(squares.sum(axis=1, dtype=np.float64)).ravel())
+            return part
+
+        totals = self._reduce("sums", sums, blocks, Gradient.of(width + 1, 1))
+        weight = float(totals.vector[-1, 0])
+        mean = totals.vector[:-1, 0] / weight
+        if not np.isfinite(mean).all():
+            raise self._overflow(blocks)
+
+        def product(directions: Array) -> Array:
+            def work(block: Block) -> Gradient:
+                Z = self.feature_map_.transform(block.X)
+                scores = Z @ directions.astype(Z.dtype) - mean @ directions
+                return Gradient.of(*directions.shape).update(Z, self._weights(block)[:, None] * scores)
+
+            # sum (z - m)(z - m)^T v = sum z (z - m)^T v: the scores about the mean sum to 0
+            return self._reduce("product", work, blocks, Gradient.of(*directions.shape)).vector
+
+        tol = 1e-9 if blocks.dtype == np.float64 else 1e-5
+        solution = block_krylov(product, width, n_wanted, tol=tol)
+        self._set(solution, mean, totals.loss - weight * float(mean @ mean), weight)
+        return solution
+
+    def _n_wanted(self, width: int, blocks: Blocks) -> int:
+        name = type(self).__name__
+        n_rows = blocks.n_rows or np.inf
+        if self.n_components is None:
+            return int(min(width, n_rows))
+        if self.n_components > width:
+            raise ValueError(
+                f"{name}: n_components={self.n_components} must not exceed the {width} features of the map. "
+                "Raise map_components, or lower n_components."
+            )
+        return self.n_components
+
+    def _check_rows(self, blocks: Blocks) -> None:
+        name, least = type(self).__name__, max(2, self.n_components or 2)
+        if blocks.n_rows is not None and blocks.n_rows < least:
+            raise ValueError(
+                f"{name}: n_samples={blocks.n_rows} must be at least n_components={self.n_components} and 2. Lower "
+                "n_components, or give more rows."
+            )
+
+    def _set(self, solution: Solution, mean: Array, total: float, weight: float) -> None:
+        name = type(self).__name__
+        if not weight > 1:
+            raise ValueError(
+                f"{name}: sample_weight sums to {weight:g} and must sum to more than 1: a weight is a number of rows. "
+                "Multiply the weights by the number of rows, or leave them out."
+            )
+        values = solution.details["eigenvalues"]
+        # what rounding makes of no variance: of the moments' sums, each entry at most 1 of the mean's size
+        noise = np.finfo(np.float64).eps * len(mean) * (weight * float(mean @ mean) + total)
+        if total <= noise:
+            raise ValueError(
+                f"{name}: the features have no variance: all rows of X are alike. Give rows that differ, or a kernel "
+                "that tells them apart."
+            )
+        if self.n_components is None:
+            values = values[values > noise]
+        self.components_ = solution.value[:, : len(values)].T.copy()
+        self.eigenvalues_ = values
+        self.explained_variance_ = values / (weight - 1)
+        self.explained_variance_ratio_ = values / total
+        self.mean_ = mean
+        self._n_features_out = len(values)
+
+    def _learn_pre_images(self, blocks: Blocks) -> None:
+        def pairs() -> Iterator[tuple[Array, Array, Array]]:
+            for block in blocks.labelled():
+                rows = block.X.toarray() if sparse.issparse(block.X) else block.X
+                scores = self._scores_of(self.feature_map_.transform(block.X))
+                yield scores, rows, self._weights(block)
+
+        self.inverse_ = KernelRidge(
+            Gaussian(gamma="median"),
+            n_components=self.map_components,
+            alpha=self.alpha,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        ).fit(as_blocks(pairs, owner=type(self).__name__))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
