@@ -17,7 +17,15 @@ from mercer.engines import Local
 from mercer.learners.lloyd import FeatureBlocks, Lloyd
 from mercer.learners.progress import progress
 from mercer.learners.unsupervised import UnsupervisedLearner
-from mercer.solvers import NearestCentres, Solution, distances, kmeans_plus_plus, random_rows, squared_distances
+from mercer.solvers import (
+    NearestCentres,
+    Solution,
+    distances,
+    kmeans_plus_plus,
+    nearest_of,
+    random_rows,
+    squared_distances,
+)
 from mercer.stats import ClusterSums
 from mercer.stats.clusters import squared_norms
 from mercer.validation import check_integer, check_matrix, check_real, check_weights, machine_memory
@@ -129,7 +137,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def predict(self, X: Any) -> Array:
         """Return the number of the nearest centre of each row of X, an array or ``Blocks``."""
         check_is_fitted(self)
-        return self._of_features(lambda Z: self._squares(Z).argmin(axis=0).astype(np.int32), X)
+        return self._of_features(lambda Z: nearest_of(self._squares(Z))[0], X)
 
     def transform(self, X: Any) -> Array:
         """Return the distances of each row of X, an array or ``Blocks``, to the centres, in the space of features."""
@@ -139,7 +147,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the inertia of the rows of X, an array or ``Blocks``."""
         check_is_fitted(self)
-        squares = self._of_features(lambda Z: np.maximum(self._squares(Z).min(axis=0), 0).astype(np.float64), X)
+        squares = self._of_features(lambda Z: np.maximum(nearest_of(self._squares(Z))[1], 0).astype(np.float64), X)
         if isinstance(X, Blocks):
             return -float(squares @ np.concatenate([self._weights(block) for block in X.labelled()]))
         weight = 1.0 if sample_weight is None else sample_weight
@@ -201,7 +209,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             before, seen = centres, ClusterSums.of(*centres.shape)
             with progress(f"{type(self).__name__}: mini-batches", source.n_rows, self.verbose) as advance:
                 for Z, block in self._engine.map(lambda block: (source.features(block), block), source):
-                    labels = squared_distances(Z, squared_norms(Z), centres).argmin(axis=0)
+                    labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
                     sums = ClusterSums.of(*centres.shape).update(Z, labels, self._block_weight(block))
                     weight = weight + sums.weight
                     step = np.where(weight > 0, weight, 1.0)[:, None]
@@ -234,8 +242,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return Lloyd(source, self.n_clusters, self.feature_map_._n_features_out, self._reduce, bounded=bounded)
 
     def _labels(self, source: FeatureBlocks) -> Array:
-        parts = self._engine.map(lambda block: self._squares(source.features(block)).argmin(axis=0), source)
-        return np.concatenate(list(parts)).astype(np.int32)
+        parts = self._engine.map(lambda block: nearest_of(self._squares(source.features(block)))[0], source)
+        return np.concatenate(list(parts))
 
     def _keeps_bounds(self, source: FeatureBlocks) -> bool:
         """Whether bounds fit beside the features; they live in this process, so other engines go without."""

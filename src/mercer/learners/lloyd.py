@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks
-from mercer.solvers import NearestCentres, squared_distances
+from mercer.solvers import NearestCentres, nearest_of, squared_distances
 from mercer.stats import ClusterSums, Farthest
 from mercer.stats.clusters import squared_norms
 
@@ -47,7 +47,9 @@ class FeatureBlocks(Blocks):
 
     def features(self, block: Block, rows: Array | None = None) -> Any:
         """Return the features of a block, or of some of its rows."""
-        X = block.X if rows is None or len(rows) == block.n_rows else block.X[rows]
+        X = block.X
+        if rows is not None and len(rows) < block.n_rows:
+            X = X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
         return X if self._kept is not None else self._transform(X)
 
 
@@ -105,15 +107,14 @@ class Lloyd:
         def work(block: Block) -> Farthest:
             Z = self._blocks.features(block)
             squares = squared_distances(Z, squared_norms(Z), centres)
-            labels = squares.argmin(axis=0)
-            distances = squares[labels, np.arange(len(labels))].astype(np.float64)
-            return empty.zero().update(Z, distances, labels, block.sample_weight)
+            labels, distances = nearest_of(squares)
+            return empty.zero().update(Z, distances.astype(np.float64), labels, block.sample_weight)
 
         return self._reduce("farthest rows", work, self._blocks, empty)  # type: ignore[no-any-return]
 
     def _plain(self, block: Block, centres: Array) -> ClusterSums:
         Z = self._blocks.features(block)
-        labels = squared_distances(Z, squared_norms(Z), centres).argmin(axis=0)
+        labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
         return self._empty.zero().update(Z, labels, block.sample_weight)
 
     def _by_bounds(self, block: Block, centres: Array, moved: Array) -> ClusterSums:

@@ -6,7 +6,7 @@ from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
-from mercer.solvers.elkan import NearestCentres, distances, squared_distances
+from mercer.solvers.elkan import NearestCentres, distances, nearest_of, squared_distances
 from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.newton_cg import newton_cg
@@ -41,6 +41,7 @@ __all__ = [
     "kmeans_plus_plus",
     "largest_eigenpairs",
     "liblinear",
+    "nearest_of",
     "newton_cg",
     "one_class",
     "pegasos",

