@@ -57,6 +57,21 @@ def test_moments_are_the_sums_they_claim(rng, make):
     np.testing.assert_allclose(Gradient.of(3, 2).update(make(Z), Y, 2.0).vector, Z.T @ Y, atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_blocks_to_be_merged_give_the_same_moments(rng, dtype, is_weighted):
+    Z, Y = rng.standard_normal((50, 3)).astype(dtype), rng.standard_normal((50, 2))
+    w = rng.random_sample(50) if is_weighted else None
+    whole, merged = Moments.of(3, 2, np.full(3, 0.5)), Moments.of(3, 2, np.full(3, 0.5))
+    for rows in (slice(0, 20), slice(20, 50)):
+        arguments = (Y[rows], None if w is None else w[rows])
+        merged.merge(whole.of_block(Z[rows].copy(), *arguments))
+    whole.update(Z, Y, w)
+    assert merged.gram.dtype == np.float64
+    for name, value in vars(whole).items():
+        np.testing.assert_allclose(getattr(merged, name), value, rtol=0, atol=50 * rounding(dtype, 50), err_msg=name)
+
+
 def test_weights_are_repetitions(rng):
     Z, y, w = rng.standard_normal((20, 3)), rng.standard_normal(20), rng.randint(4, size=20)
     one = Moments.of(3, 1).update(Z, y, w.astype(float))

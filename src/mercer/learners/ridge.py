@@ -1,6 +1,5 @@
 """Ridge regression and classification on the features of a kernel."""
 
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,7 @@ class _Ridge(KernelLearner):
     def _by_moments(self, rows: FeatureRows, alphas: Array) -> Solution:
         """Solve with the moments of one pass; leave-one-out takes a second."""
         empty = Moments.of(rows.n_features, self._n_targets, rows.origin)
-        moments = rows.reduce("moments", lambda Z, Y, weight: empty.zero().update(Z, Y, weight), deepcopy(empty))
+        moments = rows.reduce("moments", empty.of_block, empty.zero())
         gram, cross, squares = moments.centred()
         if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
             raise ValueError(

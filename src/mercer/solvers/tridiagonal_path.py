@@ -97,8 +97,7 @@ def _reflected(reflectors: Array, scales: Array, columns: Array, trans: str) -> 
     if len(columns) == 1:
         return columns
     rest = np.asfortranarray(columns[1:])
-    below = reflectors[1:, :-1]
-    _, work, _ = lapack.dormqr("L", trans, below, scales, rest, -1)
-    rest, _, _ = lapack.dormqr("L", trans, below, scales, rest, int(work[0]))
+    below = np.asfortranarray(reflectors[1:, :-1])
+    rest, _, _ = lapack.dormqr("L", trans, below, scales, rest, 64 * rest.shape[1], overwrite_c=1)
     reflected: Array = np.vstack([columns[:1], rest])
     return reflected
