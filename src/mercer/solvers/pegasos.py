@@ -44,7 +44,7 @@ def pegasos(
         The hinge loss of targets +1 and -1; else the epsilon-insensitive loss.
     epsilon : float
     tol : float
-        Largest relative duality gap. It falls as one over the passes: 1e-2 is realistic, 1e-4 is not.
+        Largest relative duality gap. It falls as one over the passes: a few hundredths are realistic, 1e-4 is not.
     max_iter : int
         Passes at most, looks at the gap not counted.
 
