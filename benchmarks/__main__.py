@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge", "svm"]
+TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge", "svm", "online"]
 
 
 def main() -> None:

@@ -71,12 +71,18 @@ _ROOM_OF = {
         ],
         "mercer.data": ["Blocks", "as_blocks"],
         "mercer.learners": [
+            "FOGDClassifier",
+            "FOGDRegressor",
             "KernelLogisticRegression",
             "KernelOneClassSVM",
             "KernelRidge",
             "KernelRidgeClassifier",
             "KernelSVC",
             "KernelSVR",
+            "KitchenSinksClassifier",
+            "KitchenSinksRegressor",
+            "NOGDClassifier",
+            "NOGDRegressor",
         ],
         "mercer.versions": ["show_versions"],
     }.items()

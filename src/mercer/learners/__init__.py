@@ -3,16 +3,25 @@
 Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same answer for both.
 """
 
+from mercer.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
+from mercer.learners.online_fogd import FOGDClassifier, FOGDRegressor
+from mercer.learners.online_nogd import NOGDClassifier, NOGDRegressor
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR
 
 __all__ = [
+    "FOGDClassifier",
+    "FOGDRegressor",
     "KernelLogisticRegression",
     "KernelOneClassSVM",
     "KernelRidge",
     "KernelRidgeClassifier",
     "KernelSVC",
     "KernelSVR",
+    "KitchenSinksClassifier",
+    "KitchenSinksRegressor",
+    "NOGDClassifier",
+    "NOGDRegressor",
 ]

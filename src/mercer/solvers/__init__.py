@@ -1,6 +1,7 @@
 """Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
 
 from mercer.solvers.box import BoxProblems
+from mercer.solvers.box_newton import box_newton, box_quadratic
 from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
@@ -26,6 +27,8 @@ __all__ = [
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "TridiagonalPath",
+    "box_newton",
+    "box_quadratic",
     "cholesky",
     "conjugate_gradients",
     "coordinate_descent",
