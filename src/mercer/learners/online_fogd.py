@@ -67,8 +67,9 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
     .. math:: A \leftarrow A + l''\, z z^T, \qquad w \leftarrow w - A^{-1} z\, l', \qquad A_0 = \alpha I;
 
     ``"gradient"`` is the method of Lu et al., :math:`w \leftarrow w - \eta_t\, l' z`, and ``"adagrad"`` divides each
-    weight's step by the root of its sum of squared derivatives. Newton steps make far fewer mistakes (on cod-rna,
-    ijcnn1 and Covertype fewer than gradient descent at its best step) and have no step to tune.
+    weight's step by the root of its sum of squared derivatives. Newton steps make fewer mistakes than gradient
+    descent at its best step with the same loss (5 to 23 % fewer on cod-rna, ijcnn1 and Covertype at D = 100), and have
+    no step to tune.
 
     Parameters
     ----------
