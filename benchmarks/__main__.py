@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge", "svm", "unsupervised"]
+TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge", "svm", "unsupervised", "online"]
 
 
 def main() -> None:

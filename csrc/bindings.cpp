@@ -368,6 +368,82 @@ void descend_csr(const Array<const T, 1>& data, const Array<const I, 1>& indices
     require_ok(csr_kernels<T, I>().descend(rows, visits, problems, target), rows.n_columns, 0);
 }
 
+OnlineTargets online_targets(const Array<const double, 1>& y, int64_t loss, int64_t n_rows, int64_t n_columns) {
+    require_equal("len(y)", static_cast<int64_t>(y.shape(0)), "the number of rows", n_rows);
+    const double* values = vector<const double>("y", y);
+    const auto last = static_cast<int64_t>(n_columns == 1 ? Loss::absolute : Loss::logistic);
+    if (loss < 0 || loss > last) {
+        fail("loss must lie in [0, " + std::to_string(last) + "], got " + std::to_string(loss) + ".");
+    }
+    bool inside = n_columns > 0;
+    for (int64_t i = 0; n_columns > 1 && i < n_rows; ++i) {
+        inside &= values[i] >= 0 && values[i] < static_cast<double>(n_columns);
+    }
+    if (!inside) fail("y must hold class numbers in [0, " + std::to_string(n_columns) + ").");
+    return {values, static_cast<Loss>(loss)};
+}
+
+template <class T>
+void online_gradient(const Array<const T, 2>& Z, const Array<const double, 1>& y, int64_t loss,
+                     const Array<const double, 1>& steps, const Array<double, 2>& W, const Array<double, 2>& squares,
+                     const Array<double, 2>& scores) {
+    const Matrix<const T> rows = matrix<const T, 2>("Z", Z);
+    const Matrix<double> weights = matrix<double, 2>("W", W), sums = matrix<double, 2>("squares", squares);
+    const Matrix<double> before = matrix<double, 2>("scores", scores);
+    require_equal("W.shape[1]", weights.n_columns, "Z.shape[1]", rows.n_columns);
+    require_equal("len(steps)", static_cast<int64_t>(steps.shape(0)), "Z.shape[0]", rows.n_rows);
+    require_equal("scores.shape[0]", before.n_rows, "Z.shape[0]", rows.n_rows);
+    require_equal("scores.shape[1]", before.n_columns, "W.shape[0]", weights.n_rows);
+    if (sums.n_rows) {
+        require_equal("squares.shape[0]", sums.n_rows, "W.shape[0]", weights.n_rows);
+        require_equal("squares.shape[1]", sums.n_columns, "W.shape[1]", weights.n_columns);
+    }
+    const OnlineTargets targets = online_targets(y, loss, rows.n_rows, weights.n_rows);
+    const double* lengths = vector<const double>("steps", steps);
+    const nb::gil_scoped_release released;
+    kernels<T>().online_gradient(rows, targets, lengths, weights, sums, before);
+}
+
+OnlineResult online_result(int64_t n_rows, int64_t limit, const Array<double, 2>& scores, const Array<double, 2>& coef,
+                           const Array<int64_t, 1>& active, const Array<int64_t, 1>& counts) {
+    const OnlineResult result = {matrix<double, 2>("scores", scores), matrix<double, 2>("coef", coef),
+                                 vector<int64_t>("active", active), vector<int64_t>("counts", counts), limit};
+    require_equal("scores.shape[0]", result.scores.n_rows, "gram.shape[0]", n_rows);
+    require_equal("coef.shape[0]", result.coef.n_rows, "gram.shape[0]", n_rows);
+    require_equal("coef.shape[1]", result.coef.n_columns, "scores.shape[1]", result.scores.n_columns);
+    require_equal("len(active)", static_cast<int64_t>(active.shape(0)), "gram.shape[0]", n_rows);
+    require_equal("len(counts)", static_cast<int64_t>(counts.shape(0)), "rows done and rows with a loss", 2);
+    return result;
+}
+
+void online_kernel_gradient(const Array<const double, 2>& gram, const Array<const double, 1>& y, int64_t loss,
+                            const Array<const double, 1>& steps, int64_t limit, const Array<double, 2>& scores,
+                            const Array<double, 2>& coef, const Array<int64_t, 1>& active,
+                            const Array<int64_t, 1>& counts) {
+    const Matrix<const double> products = matrix<const double, 2>("gram", gram);
+    require_equal("gram.shape[1]", products.n_columns, "gram.shape[0]", products.n_rows);
+    require_equal("len(steps)", static_cast<int64_t>(steps.shape(0)), "gram.shape[0]", products.n_rows);
+    const OnlineResult result = online_result(products.n_rows, limit, scores, coef, active, counts);
+    const OnlineTargets targets = online_targets(y, loss, products.n_rows, result.scores.n_columns);
+    const double* lengths = vector<const double>("steps", steps);
+    const nb::gil_scoped_release released;
+    current_level().online.kernel_gradient(products, targets, lengths, result);
+}
+
+void online_newton(const Array<const double, 2>& gram, const Array<const double, 1>& y, int64_t loss, int64_t limit,
+                   const Array<double, 2>& scores, const Array<double, 2>& factor, const Array<double, 2>& coef,
+                   const Array<int64_t, 1>& active, const Array<int64_t, 1>& counts) {
+    const Matrix<const double> products = matrix<const double, 2>("gram", gram);
+    const Matrix<double> triangle = matrix<double, 2>("factor", factor);
+    require_equal("gram.shape[1]", products.n_columns, "gram.shape[0]", products.n_rows);
+    require_equal("factor.shape[0]", triangle.n_rows, "gram.shape[0]", products.n_rows);
+    require_equal("factor.shape[1]", triangle.n_columns, "gram.shape[0]", products.n_rows);
+    const OnlineResult result = online_result(products.n_rows, limit, scores, coef, active, counts);
+    const OnlineTargets targets = online_targets(y, loss, products.n_rows, result.scores.n_columns);
+    const nb::gil_scoped_release released;
+    current_level().online.newton(products, targets, triangle, result);
+}
+
 void use_simd(const std::string& name) {
     if (use_level(name)) return;
     std::string known;
@@ -411,8 +487,19 @@ void bind(nb::module_& m) {
     m.def("descend", &descend<T>, "Z"_a.noconvert(), "order"_a.noconvert(), "targets"_a.noconvert(),
           "bounds"_a.noconvert(), "duals"_a.noconvert(), "shrunk"_a.noconvert(), "weights"_a.noconvert(),
           "intercepts"_a.noconvert(), "progress"_a.noconvert(), "one_sided"_a, "epsilon"_a, "constant"_a);
+    m.def("online_gradient", &online_gradient<T>, "Z"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "steps"_a.noconvert(),
+          "W"_a.noconvert(), "squares"_a.noconvert(), "scores"_a.noconvert());
     bind_csr<T, int32_t>(m);
     bind_csr<T, int64_t>(m);
+}
+
+void bind_online(nb::module_& m) {
+    m.def("online_kernel_gradient", &online_kernel_gradient, "gram"_a.noconvert(), "y"_a.noconvert(), "loss"_a,
+          "steps"_a.noconvert(), "limit"_a, "scores"_a.noconvert(), "coef"_a.noconvert(), "active"_a.noconvert(),
+          "counts"_a.noconvert());
+    m.def("online_newton", &online_newton, "gram"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "limit"_a,
+          "scores"_a.noconvert(), "factor"_a.noconvert(), "coef"_a.noconvert(), "active"_a.noconvert(),
+          "counts"_a.noconvert());
 }
 
 }  // namespace
@@ -422,6 +509,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Compiled primitives, equal to their namesakes in mercer.reference up to rounding.";
     mercer::bind<float>(m);
     mercer::bind<double>(m);
+    mercer::bind_online(m);
     m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
     m.def("simd_level", [] { return std::string(mercer::current_level().name); });
     m.def("simd_levels", &mercer::level_names);

@@ -26,6 +26,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "tile.hpp"
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
+#include "online.hpp"
 
 template <class T, class I>
 constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>,
@@ -43,6 +44,7 @@ constexpr Kernels<T> kKernels = {
     cell_hashes<T>,
     landmark_features<T>,
     descend<T>,
+    online_gradient<T>,
     kCsrKernels<T, int32_t>,
     kCsrKernels<T, int64_t>,
 };
@@ -50,7 +52,8 @@ constexpr Kernels<T> kKernels = {
 }  // namespace
 
 extern const Level level;
-const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>};
+const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>,
+                     {online_kernel_gradient, online_newton}};
 
 }  // namespace MERCER_LEVEL
 }  // namespace mercer

@@ -34,14 +34,25 @@ struct Kernels {
                               const LandmarkProjection<T>& projection, const Matrix<T>& out);
     void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,
                     const Matrix<T>& weights);
+    // `squares` is empty for plain gradient descent.
+    void (*online_gradient)(const Matrix<const T>& Z, const OnlineTargets& targets, const double* steps,
+                            const Matrix<double>& W, const Matrix<double>& squares, const Matrix<double>& scores);
     CsrKernels<T, int32_t> csr32;
     CsrKernels<T, int64_t> csr64;
+};
+
+struct OnlineKernels {
+    void (*kernel_gradient)(const Matrix<const double>& gram, const OnlineTargets& targets, const double* steps,
+                            const OnlineResult& result);
+    void (*newton)(const Matrix<const double>& gram, const OnlineTargets& targets, const Matrix<double>& factor,
+                   const OnlineResult& result);
 };
 
 struct Level {
     const char* name;
     Kernels<float> float32;
     Kernels<double> float64;
+    OnlineKernels online;
 };
 
 }  // namespace mercer

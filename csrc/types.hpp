@@ -115,6 +115,24 @@ struct BoxProblems {
     double epsilon, constant;
 };
 
+// The losses of online learning, in the order of reference/online.py.
+enum class Loss { hinge, squared_hinge, logistic, squared, absolute };
+
+// `y` holds signs or values for one column of scores, class numbers (checked at the border) for several.
+struct OnlineTargets {
+    const double* y;
+    Loss loss;
+};
+
+// What learning in the space of a Gram matrix writes: scores before each row, coefficients and numbers of the rows with
+// a loss, up to `limit` of them, and the numbers of rows done and of those with a loss.
+struct OnlineResult {
+    Matrix<double> scores, coef;
+    int64_t* active;
+    int64_t* counts;
+    int64_t limit;
+};
+
 enum class Status { ok, column_out_of_range, bucket_out_of_range };
 
 // One pass of a mixed-radix FFT: butterflies of `radix` points, `span` apart. Row j of `twiddle` holds the radix - 1

@@ -73,6 +73,8 @@ _ROOM_OF = {
         ],
         "mercer.data": ["Blocks", "as_blocks"],
         "mercer.learners": [
+            "FOGDClassifier",
+            "FOGDRegressor",
             "KernelCCA",
             "KernelKMeans",
             "KernelLogisticRegression",
@@ -82,6 +84,10 @@ _ROOM_OF = {
             "KernelRidgeClassifier",
             "KernelSVC",
             "KernelSVR",
+            "KitchenSinksClassifier",
+            "KitchenSinksRegressor",
+            "NOGDClassifier",
+            "NOGDRegressor",
         ],
         "mercer.versions": ["show_versions"],
     }.items()

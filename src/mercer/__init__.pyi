@@ -58,6 +58,8 @@ from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite
 from mercer.kernels import VovkPolynomial as VovkPolynomial
+from mercer.learners import FOGDClassifier as FOGDClassifier
+from mercer.learners import FOGDRegressor as FOGDRegressor
 from mercer.learners import KernelCCA as KernelCCA
 from mercer.learners import KernelKMeans as KernelKMeans
 from mercer.learners import KernelLogisticRegression as KernelLogisticRegression
@@ -67,6 +69,10 @@ from mercer.learners import KernelRidge as KernelRidge
 from mercer.learners import KernelRidgeClassifier as KernelRidgeClassifier
 from mercer.learners import KernelSVC as KernelSVC
 from mercer.learners import KernelSVR as KernelSVR
+from mercer.learners import KitchenSinksClassifier as KitchenSinksClassifier
+from mercer.learners import KitchenSinksRegressor as KitchenSinksRegressor
+from mercer.learners import NOGDClassifier as NOGDClassifier
+from mercer.learners import NOGDRegressor as NOGDRegressor
 from mercer.versions import show_versions as show_versions
 
 __version__: str

@@ -140,3 +140,18 @@ def descend(Z: Any, order: Array, *problems: Any) -> None:
         _primitive("descend")(Z, order, *problems)
     else:
         _primitive("descend_csr")(*_pointers(Z, slice(0, Z.shape[0])), order, *problems)
+
+
+def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array) -> None:
+    """Descend along the gradient of each row of Z in turn; see ``reference.online_gradient``."""
+    _primitive("online_gradient")(Z, y, loss, steps, W, squares, scores)
+
+
+def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit: int, *out: Array) -> None:
+    """Descend along the gradient of each row in the space of its kernel; see ``reference.online_kernel_gradient``."""
+    _primitive("online_kernel_gradient")(gram, y, loss, steps, limit, *out)
+
+
+def online_newton(gram: Array, y: Array, loss: int, limit: int, *out: Array) -> None:
+    """Take a Newton step for each row, known by Z P Z^T; see ``reference.online_newton``."""
+    _primitive("online_newton")(gram, y, loss, limit, *out)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mercer.stats import CrossMoments, Gradient, Moments, Totals
+from mercer.stats import CrossMoments, Curvature, Gradient, Moments, Totals
 from mercer.testing import check_statistic, rounding
 
 
@@ -26,13 +26,14 @@ def _arguments(kind, rng, n, sparse_rows):
     return {
         Moments: (Moments.of(4, 2, None if sparse_rows else np.full(4, 0.5)), (Z, Y, weight)),
         CrossMoments: (CrossMoments.of(4, 2), (Z, Y, weight)),
+        Curvature: (Curvature.of(4, 2), (Z, Y, Y[:, ::-1], Y**2)),
         Gradient: (Gradient.of(4, 2), (Z, Y)),
         Totals: (Totals.of(2), (Y,)),
     }[kind]
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])
-@pytest.mark.parametrize("kind", [Moments, CrossMoments, Gradient, Totals])
+@pytest.mark.parametrize("kind", [Moments, CrossMoments, Curvature, Gradient, Totals])
 @settings(max_examples=40, deadline=None)
 @given(case=_cut_rows())
 def test_the_laws(kind, sparse_rows, case):
@@ -70,6 +71,16 @@ def test_blocks_to_be_merged_give_the_same_moments(rng, dtype, is_weighted):
     assert merged.gram.dtype == np.float64
     for name, value in vars(whole).items():
         np.testing.assert_allclose(getattr(merged, name), value, rtol=0, atol=50 * rounding(dtype, 50), err_msg=name)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_curvature_is_the_sums_it_claims(rng, make):
+    Z, losses, first, second = rng.standard_normal((50, 3)), *rng.random_sample((3, 50, 2))
+    curvature = Curvature.of(3, 2).update(make(Z), losses, first, second)
+    np.testing.assert_allclose(curvature.values, losses.sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(curvature.gradients, Z.T @ first, atol=1e-13)
+    for j in range(2):
+        np.testing.assert_allclose(curvature.hessians[j], (second[:, [j]] * Z).T @ Z, atol=1e-13)
 
 
 def test_weights_are_repetitions(rng):

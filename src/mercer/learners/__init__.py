@@ -4,14 +4,19 @@ Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same
 """
 
 from mercer.learners.cca import KernelCCA
+from mercer.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from mercer.learners.kmeans import KernelKMeans
 from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
+from mercer.learners.online_fogd import FOGDClassifier, FOGDRegressor
+from mercer.learners.online_nogd import NOGDClassifier, NOGDRegressor
 from mercer.learners.pca import KernelPCA
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR
 
 __all__ = [
+    "FOGDClassifier",
+    "FOGDRegressor",
     "KernelCCA",
     "KernelKMeans",
     "KernelLogisticRegression",
@@ -21,4 +26,8 @@ __all__ = [
     "KernelRidgeClassifier",
     "KernelSVC",
     "KernelSVR",
+    "KitchenSinksClassifier",
+    "KitchenSinksRegressor",
+    "NOGDClassifier",
+    "NOGDRegressor",
 ]

@@ -10,6 +10,7 @@ from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin
 from mercer.reference.hadamard import hadamard_features
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
+from mercer.reference.online import online_gradient, online_kernel_gradient, online_newton
 from mercer.reference.projection import project_product, project_product_csr, sign_products
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 
@@ -23,6 +24,9 @@ __all__ = [
     "descend_csr",
     "hadamard_features",
     "landmark_features",
+    "online_gradient",
+    "online_kernel_gradient",
+    "online_newton",
     "project_product",
     "project_product_csr",
     "sign_products",

@@ -1,6 +1,7 @@
 """Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
 
 from mercer.solvers.box import BoxProblems
+from mercer.solvers.box_newton import box_newton, box_quadratic
 from mercer.solvers.canonical import canonical_pairs
 from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
@@ -32,6 +33,8 @@ __all__ = [
     "SquaredHinge",
     "TridiagonalPath",
     "block_krylov",
+    "box_newton",
+    "box_quadratic",
     "canonical_pairs",
     "cholesky",
     "conjugate_gradients",

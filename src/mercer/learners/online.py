@@ -1,0 +1,284 @@
+"""What online learners share: one pass over the rows in order, a block at a time, and a model after each block."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import assert_all_finite, check_array, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._typing import Array
+from mercer.data import Block, Blocks, as_blocks
+from mercer.learners.base import KernelLearner
+from mercer.learners.online_steps import Rule, losses_of
+from mercer.learners.progress import progress
+from mercer.validation import check_rows
+
+# Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
+_BLOCK_ROWS = 4096
+
+
+class OnlineLearner(KernelLearner):
+    """A linear model on the features of a kernel, learned in one pass, a row at a time.
+
+    A subclass writes ``_begin`` (the model before the first row, from the first block) and ``_learned`` (the attributes
+    after a block, and the scores before each of its rows). Attributes are replaced all at once after a block: an error
+    leaves the estimator as it was before the call, and Ctrl-C as it was after the last whole block.
+    """
+
+    _losses: ClassVar[tuple[str, ...]]
+    loss: str
+    update: str
+    alpha: float
+    step: float
+    schedule: str
+    n_seen_: int
+    cumulative_loss_: float
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Forget what was learned, and learn the rows of X in one pass, in their order.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_samples, n_features), or ``Blocks``
+            Of ``Blocks`` that read y with the rows, a classifier looks for the classes in a pass before.
+        y : array of shape (n_samples,)
+            Left out where X is ``Blocks``, which bring their own.
+
+        Returns
+        -------
+        self
+        """
+        return self._pass(X, y, anew=True)
+
+    def _pass(self, X: Any, y: Any, *, anew: bool, classes: Any = None) -> Self:
+        before = committed = self.__dict__
+        self.__dict__ = before.copy()
+        try:
+            with self._threads():
+                rule = Rule.of(type(self).__name__, self, self._losses)
+                if anew:
+                    self._forget()
+                blocks = self._stream(X, y)
+                self._meet(blocks, classes, anew=anew)
+                with progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance:
+                    for block in blocks.labelled():
+                        self.__dict__ = committed = self._after(rule, block)
+                        advance(block.n_rows)
+        except KeyboardInterrupt:
+            self.__dict__ = committed
+            raise
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _after(self, rule: Rule, block: Block) -> dict[str, Any]:
+        """Return all attributes after a block."""
+        name = type(self).__name__
+        if block.sample_weight is not None:
+            raise ValueError(f"{name}: rows learned one at a time have no sample_weight. Make the blocks without.")
+        y = self._numbers(block.y)
+        begun = self.__dict__ if "n_seen_" in self.__dict__ else {**self.__dict__, **self._first(rule, block.X)}
+        learner = type(self).__new__(type(self))
+        learner.__dict__ = begun.copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            learned, scores = learner._learned(rule, block.X, y)
+            losses = losses_of(rule.loss, scores, y)
+        if not all(np.isfinite(values).all() for values in (losses, learned["coef_"], learned["intercept_"])):
+            raise ValueError(
+                f"{name}: the weights overflow at row {begun['n_seen_']} of the stream or soon after: the features or "
+                "y are too large for these steps. Scale X and y down (sklearn.preprocessing.StandardScaler), lower "
+                "step, or take update='newton'."
+            )
+        totals = {
+            "n_seen_": begun["n_seen_"] + block.n_rows,
+            "cumulative_loss_": begun["cumulative_loss_"] + float(losses.sum()),
+            **learner._mistakes(scores, y),
+        }
+        return {**begun, **learned, **totals}
+
+    def _first(self, rule: Rule, X: Any) -> dict[str, Any]:
+        begun = self._begin(rule, X, check_random_state(self.random_state))
+        return {"n_seen_": 0, "cumulative_loss_": 0.0, **begun}
+
+    def _forget(self) -> None:
+        """Drop what was learned; all else stays."""
+        self.__dict__ = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
+
+    def _stream(self, X: Any, y: Any) -> Blocks:
+        """Return rows with y in blocks of one size, of the width that the first rows had."""
+        name, first = type(self).__name__, not hasattr(self, "n_features_in_")
+        if not isinstance(X, Blocks):
+            if y is None:
+                raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+            if isinstance(X, Iterator):
+                as_blocks(X, owner=name)  # which refuses it, in words
+            X = check_rows(self, X, reset=first)
+            return as_blocks(X, self._check_y(y), block_rows=_BLOCK_ROWS, owner=name)
+        if first:
+            return self._labelled_blocks(X, y, None).recut(_BLOCK_ROWS, name)
+        if y is not None:
+            raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
+        if not X.is_labelled:
+            raise ValueError(f"{name} requires y to be passed: make the blocks with as_blocks(X, y).")
+        self._check_width(X)
+        return X.recut(_BLOCK_ROWS, name)
+
+    def _check_width(self, blocks: Blocks) -> None:
+        if blocks.width != self.n_features_in_:
+            raise ValueError(
+                f"X has {blocks.width} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
+            )
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        name = type(self).__name__
+        coef = np.atleast_2d(self.coef_).T
+
+        def work(block: Block) -> Array:
+            Z = self._features(block.X)
+            scores: Array = Z @ coef.astype(Z.dtype, copy=False) + np.asarray(self.intercept_, dtype=Z.dtype)
+            return scores
+
+        blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
+        self._check_width(blocks)
+        with self._threads():
+            scores = np.concatenate(list(self._engine.map(work, blocks.recut(_BLOCK_ROWS, name))))
+        return scores.ravel() if self.coef_.ndim == 1 else scores
+
+    def _features(self, X: Any) -> Array:
+        """Return the features of rows, dense."""
+        Z: Any = self.feature_map_.transform(X)
+        dense: Array = Z.toarray() if sparse.issparse(Z) else Z
+        return dense
+
+    def _n_columns(self) -> int:
+        """Return the columns of scores."""
+        return 1
+
+    def _split(self, coef: Array) -> dict[str, Any]:
+        """Return weights (k, D + 1), the last of the constant feature, as coefficients and intercept."""
+        if len(coef) == 1:
+            return {"coef_": coef[0, :-1], "intercept_": float(coef[0, -1])}
+        return {"coef_": coef[:, :-1], "intercept_": coef[:, -1]}
+
+    def _meet(self, blocks: Blocks, classes: Any, *, anew: bool) -> None:
+        """Learn what must be known of y before the first row."""
+
+    def _numbers(self, y: Any) -> Array:
+        """Return y of a block as the loops take it."""
+        raise NotImplementedError
+
+    def _mistakes(self, scores: Array, y: Array) -> dict[str, int]:
+        """Return the count of mistakes after a block, where there are any to count."""
+        return {}
+
+    def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
+        raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_seen_")
+
+
+class OnlineRegressor(RegressorMixin, OnlineLearner):
+    """An online learner of numbers."""
+
+    _losses = ("squared", "absolute")
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn more rows in one pass, in their order; the parameters are those of ``fit``."""
+        return self._pass(X, y, anew=False)
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions for the rows of X, an array or ``Blocks``."""
+        return self._scores(X)
+
+    def _check_y(self, y: Any) -> Array:
+        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
+        column: Array = column_or_1d(values, warn=True)
+        return column
+
+    def _numbers(self, y: Any) -> Array:
+        return self._check_y(y)
+
+
+class OnlineClassifier(ClassifierMixin, OnlineLearner):
+    """An online learner of classes: one column of scores for two classes (that of the second), else one for each."""
+
+    _losses = ("squared_hinge", "hinge", "logistic")
+    classes_: Array
+    n_mistakes_: int
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Learn more rows in one pass, in their order; the parameters are those of ``fit``.
+
+        ``classes`` lists all classes that the stream may hold. The first call needs it; later ones may leave it out.
+        """
+        return self._pass(X, y, anew=False, classes=classes)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row of X, an array or ``Blocks``."""
+        check_is_fitted(self)
+        scores = self._scores(X)
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        classes: Array = self.classes_[chosen]
+        return classes
+
+    def _meet(self, blocks: Blocks, classes: Any, *, anew: bool) -> None:
+        name, known = type(self).__name__, getattr(self, "classes_", None)
+        if anew:
+            classes = np.unique(np.concatenate([np.unique(self._check_y(y)) for y in blocks.targets()]))
+        if classes is None:
+            if known is None:
+                raise ValueError(
+                    f"{name}: classes must be passed on the first call to partial_fit: all the classes that the stream "
+                    "may hold, partial_fit(X, y, classes=[...])."
+                )
+            return
+        given = np.unique(self._check_y(classes))
+        if known is not None and not np.array_equal(given, known):
+            raise ValueError(
+                f"{name}: classes must stay what they were on the first call to partial_fit, {known.tolist()}, got "
+                f"{given.tolist()}. Leave classes out, or begin anew with fit or a clone."
+            )
+        if len(given) < 2:
+            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {given[0]!r}.")
+        self.classes_ = given
+
+    def _check_y(self, y: Any) -> Array:
+        labels: Array = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
+        check_classification_targets(labels)
+        return labels
+
+    def _n_columns(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _numbers(self, y: Any) -> Array:
+        labels = self._check_y(y)
+        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
+        unseen = np.flatnonzero(self.classes_[codes] != labels)
+        if len(unseen):
+            row = getattr(self, "n_seen_", 0) + int(unseen[0])
+            raise ValueError(
+                f"{type(self).__name__}: y holds {labels[unseen[0]]!r} at row {row} of the stream, which is not among "
+                f"the classes {self.classes_.tolist()}. Name all classes on the first call: "
+                "partial_fit(X, y, classes=[...])."
+            )
+        return np.where(codes == 1, 1.0, -1.0) if len(self.classes_) == 2 else codes.astype(np.float64)
+
+    def _mistakes(self, scores: Array, y: Array) -> dict[str, int]:
+        wrong = (scores[:, 0] > 0) != (y > 0) if scores.shape[1] == 1 else scores.argmax(axis=1) != y
+        return {"n_mistakes_": getattr(self, "n_mistakes_", 0) + int(np.count_nonzero(wrong))}

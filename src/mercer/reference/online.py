@@ -1,0 +1,175 @@
+"""Online learning a row at a time: the plain loops that the compiled ones equal.
+
+``y`` (float64) holds -1 or +1 where there is one column of scores for two classes, the number of the class where there
+is a column a class, and the target of a regression. Losses by number, as ``LOSSES`` lists them:
+
+* hinge: (1 - m)_+ for the margin m = y s, or for several classes m = s_y - max of the other scores;
+* squared hinge: (1 - m)_+^2 / 2 with m = y s, or for several classes the sum over one-against-rest margins;
+* logistic: log(1 + exp(-y s)), or for several classes the cross-entropy of the softmax;
+* squared: (s - y)^2 / 2;
+* absolute: abs(s - y).
+"""
+
+from math import exp, sqrt
+
+import numpy as np
+
+from mercer._typing import Array
+
+LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "absolute")
+
+# Of a logistic curvature p (1 - p): a row that is all but certain would divide by 0.
+LEAST_CURVATURE = 1e-3
+
+
+def slope(loss: int, scores: Array, y: float) -> tuple[Array, float]:
+    """Return the derivative of the loss in the scores and a curvature, 0 where the row has no loss and is passed over.
+
+    The curvature is the second derivative; the squared derivative, as in the online Newton step, where there is none
+    (hinge, absolute); the largest over the classes for the softmax.
+    """
+    if len(scores) > 1:
+        return _slope_of_classes(loss, scores, int(y))
+    score = float(scores[0])
+    name = LOSSES[loss]
+    if name == "hinge":
+        derivative, curvature = (-y, 1.0) if y * score < 1 else (0.0, 0.0)
+    elif name == "squared_hinge":
+        derivative, curvature = (score - y, 1.0) if y * score < 1 else (0.0, 0.0)
+    elif name == "logistic":
+        wrong = _logistic(-y * score)
+        derivative, curvature = -y * wrong, max(wrong * (1 - wrong), LEAST_CURVATURE)
+    elif name == "squared":
+        derivative, curvature = score - y, 1.0
+    else:
+        derivative, curvature = float(np.sign(score - y)), 1.0
+    return np.array([derivative]), curvature if derivative else 0.0
+
+
+def _slope_of_classes(loss: int, scores: Array, label: int) -> tuple[Array, float]:
+    name = LOSSES[loss]
+    derivative = np.zeros(len(scores))
+    if name == "hinge":
+        others = scores.copy()
+        others[label] = -np.inf
+        rival = int(np.argmax(others))
+        if scores[label] - scores[rival] < 1:
+            derivative[label], derivative[rival] = -1.0, 1.0
+        return derivative, float(np.abs(derivative).max())
+    signs = np.where(np.arange(len(scores)) == label, 1.0, -1.0)
+    if name == "squared_hinge":
+        derivative = np.where(signs * scores < 1, scores - signs, 0.0)
+        return derivative, float(np.any(derivative))
+    weights = np.exp(scores - scores.max())
+    probabilities = weights / weights.sum()
+    curvature = max(float(np.max(probabilities * (1 - probabilities))), LEAST_CURVATURE)
+    return probabilities - (signs > 0), curvature
+
+
+def _logistic(t: float) -> float:
+    return 1 / (1 + exp(-t)) if t >= 0 else exp(t) / (1 + exp(t))
+
+
+def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array) -> None:
+    """Descend along the gradient of each row of Z (n, D) in turn, changing W (k, D), and record the scores before.
+
+    Row t takes the step steps[t]. With ``squares`` of the shape of W the steps are AdaGrad's: each weight's is divided
+    by the root of the sum of its squared derivatives, which ``squares`` carries; with none, plain gradient descent.
+    """
+    for t, z in enumerate(Z.astype(np.float64)):
+        scores[t] = W @ z
+        derivative, curvature = slope(loss, scores[t], y[t])
+        if curvature == 0:
+            continue
+        gradient = np.outer(derivative, z)
+        if len(squares):
+            squares += gradient**2
+            gradient /= np.sqrt(np.where(squares > 0, squares, 1.0))
+        W -= steps[t] * gradient
+
+
+def online_kernel_gradient(
+    gram: Array, y: Array, loss: int, steps: Array, limit: int, scores: Array, coef: Array, active: Array, counts: Array
+) -> None:
+    """Descend along the gradient of each of n rows in turn in the space of their kernel, gram (n, n).
+
+    ``scores`` (n, k) holds the scores before the first row, and afterwards those before each row. The j-th row with a
+    loss is row active[j] and gets the coefficients coef[j] (k). It ends after ``limit`` of them; ``counts`` receives
+    the number of rows done and of those with a loss.
+    """
+    n_active = 0
+    for t in range(len(gram)):
+        if n_active == limit:
+            counts[:] = t, n_active
+            return
+        scores[t] += gram[t, active[:n_active]] @ coef[:n_active]
+        derivative, curvature = slope(loss, scores[t], y[t])
+        if curvature == 0:
+            continue
+        coef[n_active], active[n_active] = -steps[t] * derivative, t
+        n_active += 1
+    counts[:] = len(gram), n_active
+
+
+def online_newton(
+    gram: Array,
+    y: Array,
+    loss: int,
+    limit: int,
+    scores: Array,
+    factor: Array,
+    coef: Array,
+    active: Array,
+    counts: Array,
+) -> None:
+    r"""Take a Newton step for each of n rows in turn, known by gram = Z P Z^T (n, n) and their scores alone.
+
+    P is the inverse of A before the first row. A row with a loss adds c z z^T to A, and takes A^-1 times its gradient
+    from the weights. With q = z^T P z and P as the rows before have left it, that is
+
+    .. math:: d^2 = 1/c + q, \quad u = P z / d, \quad P \leftarrow P - u u^T, \quad w \leftarrow w - u\, g / (c d),
+
+    and the other rows see it by their products with u alone, which follow from the Gram matrix and the products with
+    the u before: :math:`\langle u, z_t\rangle = (z^T P_0 z_t - \sum_j \langle u_j, z\rangle \langle u_j,
+    z_t\rangle) / d`. The matrix of D x D is not touched, and is changed once for all n rows.
+
+    ``scores``, ``active``, ``counts`` and ``limit`` as in ``online_kernel_gradient``. Row j of ``factor`` (n, n)
+    receives <u_j, z_t> for the rows t after active[j], d at t = active[j] and 0 before, so that its columns ``active``
+    are the transposed Cholesky factor L of diag(1 / c) + Z P Z^T over those rows, and the u_j are the rows of
+    L^-1 Z P. Row j of ``coef`` (n, k) receives the factors -g / (c d) of u_j.
+    """
+    n, n_active = len(gram), 0
+    curvature_along = np.diag(gram).copy()
+    for t in range(n):
+        if n_active == limit:
+            counts[:] = t, n_active
+            return
+        derivative, curvature = slope(loss, scores[t], y[t])
+        if curvature == 0:
+            continue
+        # z^T P z is not negative, but for rounding.
+        diagonal = sqrt(1 / curvature + max(curvature_along[t], 0.0))
+        later = slice(t + 1, n)
+        products = gram[t, later] - factor[:n_active, t] @ factor[:n_active, later]
+        factor[n_active, :t], factor[n_active, t], factor[n_active, later] = 0.0, diagonal, products / diagonal
+        coef[n_active], active[n_active] = -derivative / (curvature * diagonal), t
+        curvature_along[later] -= factor[n_active, later] ** 2
+        scores[later] += np.outer(factor[n_active, later], coef[n_active])
+        n_active += 1
+    counts[:] = n, n_active
+
+
+def online_newton_by_rows(Z: Array, y: Array, loss: int, W: Array, P: Array, scores: Array) -> None:
+    """Take a Newton step for each row of Z (n, D) in turn as it is written, changing W (k, D) and P = A^-1 (D, D).
+
+    The oracle of the steps taken by blocks through ``online_newton``, at D^2 multiplications a row and no fast twin.
+    """
+    for t, z in enumerate(Z.astype(np.float64)):
+        scores[t] = W @ z
+        derivative, curvature = slope(loss, scores[t], y[t])
+        if curvature == 0:
+            continue
+        image = P @ z
+        gain = image / (1 / curvature + z @ image)
+        P -= np.outer(gain, image)
+        W -= np.outer(derivative / curvature, gain)

@@ -1,0 +1,393 @@
+"""FOGD and NOGD: scikit-learn's contract, the per-row oracle, streams, counts, faults, bad input."""
+
+import pickle
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import (
+    FOGDClassifier,
+    FOGDRegressor,
+    FourierFeatures,
+    Gaussian,
+    NOGDClassifier,
+    NOGDRegressor,
+    as_blocks,
+    config_context,
+    reference,
+)
+from mercer.reference.online import LOSSES, online_newton_by_rows
+
+CLASSIFIERS = [FOGDClassifier, NOGDClassifier]
+REGRESSORS = [FOGDRegressor, NOGDRegressor]
+UPDATES = ["newton", "adagrad", "gradient"]
+
+
+@parametrize_with_checks(
+    [kind(update=update) for kind in (*CLASSIFIERS, *REGRESSORS) for update in ("newton", "gradient")]
+)
+def test_scikit_learn_s_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.standard_normal((700, 3))
+    values = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    return X, values
+
+
+def _labels(values, n_classes):
+    return np.array(list("abcd"))[np.digitize(values, np.quantile(values, np.arange(1, n_classes) / n_classes))]
+
+
+def _targets(y):
+    """Return labels as the loops take them, and the columns of scores."""
+    codes = np.unique(y, return_inverse=True)[1]
+    k = codes.max() + 1
+    return (np.where(codes == 1, 1.0, -1.0), 1) if k == 2 else (codes.astype(np.float64), k)
+
+
+def _by_rows(model, Z, y, k, W=None, P=None, first=0):
+    """Learn the rows of Z one by one with the plain loops; return the scores before each, and the weights."""
+    loss = LOSSES.index(model.loss)
+    scores = np.zeros((len(Z), k))
+    W = np.zeros((k, Z.shape[1])) if W is None else W
+    if model.update == "newton":
+        P = np.eye(Z.shape[1]) / model.alpha if P is None else P
+        online_newton_by_rows(Z, y, loss, W, P, scores)
+    else:
+        t = np.arange(first + 1, first + len(Z) + 1)
+        steps = model.step * t ** {"sqrt": -0.5, "constant": 0.0, "inverse": -1.0}[model.schedule]
+        squares = np.zeros((k if model.update == "adagrad" else 0, Z.shape[1]))
+        reference.online_gradient(Z, y, loss, steps, W, squares, scores)
+    return scores, W
+
+
+def _constant(Z):
+    return np.hstack([Z, np.ones((len(Z), 1))])
+
+
+def _mistakes(scores, y):
+    return int(np.sum((scores[:, 0] > 0) != (y > 0) if scores.shape[1] == 1 else scores.argmax(axis=1) != y))
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_fogd_is_the_loop_over_rows(rows, update, loss, n_classes):
+    X, labels = rows[0], _labels(rows[1], n_classes)
+    model = FOGDClassifier(Gaussian(gamma=0.5), n_components=40, loss=loss, update=update, step=0.5, random_state=0)
+    model.fit(X, labels)
+    y, k = _targets(labels)
+    scores, W = _by_rows(model, _constant(model.feature_map_.transform(X)), y, k)
+    assert model.n_seen_ == 700
+    assert model.n_mistakes_ == _mistakes(scores, y)
+    np.testing.assert_allclose(np.atleast_2d(model.coef_), W[:, :-1], atol=1e-9)
+    np.testing.assert_allclose(np.atleast_1d(model.intercept_), W[:, -1], atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X).reshape(700, k), _constant(model.feature_map_.transform(X)) @ W.T, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("schedule", ["sqrt", "constant", "inverse"])
+@pytest.mark.parametrize("update", ["adagrad", "gradient"])
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_a_regressor_is_the_loop_over_rows(rows, update, loss, schedule):
+    X, y = rows
+    model = FOGDRegressor(n_components=30, loss=loss, update=update, schedule=schedule, step=0.3, random_state=0)
+    for part in np.split(np.arange(700), [1, 300]):
+        model.partial_fit(X[part], y[part])
+    scores, W = _by_rows(model, _constant(model.feature_map_.transform(X)), y, 1)
+    errors = scores[:, 0] - y
+    assert model.cumulative_loss_ == pytest.approx((errors**2 / 2 if loss == "squared" else np.abs(errors)).sum())
+    np.testing.assert_allclose(model.coef_, W[0, :-1], atol=1e-10)
+
+
+def test_newton_with_the_squared_loss_is_ridge_regression(rows):
+    X, y = rows
+    model = FOGDRegressor(n_components=50, alpha=0.2, random_state=0).fit(X, y)
+    Z = _constant(model.feature_map_.transform(X))
+    exact = Ridge(alpha=0.2, fit_intercept=False, solver="cholesky").fit(Z, y)
+    np.testing.assert_allclose([*model.coef_, model.intercept_], exact.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_the_kernel_phase_is_kernel_ridge_regression(rows):
+    X, y = rows[0][:150], rows[1][:150]
+    model = NOGDRegressor(Gaussian(gamma=0.5), n_components=1000, alpha=0.2).fit(X, y)
+    assert model.feature_map_ is None  # the budget is larger than the stream: the kernel machine stays exact
+    K = Gaussian(gamma=0.5)(X) + 1
+    dual = np.linalg.solve(K + 0.2 * np.eye(150), y)
+    np.testing.assert_allclose(model.coef_, dual, atol=1e-8)
+    np.testing.assert_allclose(model.predict(X), K @ dual, atol=1e-8)
+
+
+def _features_of_gram(K):
+    """Return rows whose products are K: the kernel's own features on these rows."""
+    values, vectors = np.linalg.eigh(K)
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("budget", [1, 50, 130])
+def test_nogd_is_the_loop_over_rows(rows, update, n_classes, budget):
+    """In the kernel's space up to the budget, and from there on the features of the rows that had a loss."""
+    X, labels = rows[0][:400], _labels(rows[1], n_classes)[:400]
+    kernel = Gaussian(gamma=0.5)
+    model = NOGDClassifier(kernel, n_components=budget, update=update, loss="hinge", step=0.5).fit(X, labels)
+    y, k = _targets(labels)
+    F = _features_of_gram(kernel(X) + 1)
+    plain = clone(model).set_params(update="gradient" if update == "adagrad" else update)
+    scores, _ = _by_rows(plain, F, y, k)
+    lossy = [t for t in range(400) if reference.online.slope(0, scores[t], y[t])[1] > 0]
+    switch = lossy[budget - 1] + 1
+    np.testing.assert_allclose(model.feature_map_.landmarks_, X[lossy[:budget]])
+    # The features after the switch are exact for the landmarks, so their state there follows from the rows before it.
+    P = np.eye(F.shape[1]) / model.alpha
+    W = np.zeros((k, F.shape[1]))
+    if update == "newton":
+        online_newton_by_rows(F[:switch], y[:switch], 0, W, P, np.zeros((switch, k)))
+    else:
+        _, W = _by_rows(plain, F[:switch], y[:switch], k)
+    Z = _constant(model.feature_map_.transform(X))
+    marks = lossy[:budget]
+    change = np.linalg.lstsq(F[marks], Z[marks], rcond=1e-12)[0]  # from one set of coordinates to the other
+    P = change.T @ (P - np.eye(len(P)) / model.alpha) @ change + np.eye(Z.shape[1]) / model.alpha
+    rest, W = _by_rows(model, Z[switch:], y[switch:], k, W @ change, P, first=switch)
+    assert model.n_mistakes_ == _mistakes(np.vstack([scores[:switch], rest]), y)
+    np.testing.assert_allclose(np.atleast_2d(model.coef_), W[:, :-1], atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("update", UPDATES)
+def test_predictions_do_not_jump_at_the_switch(rows, update, dtype):
+    X, y = rows[0].astype(dtype), _labels(rows[1], 3)
+    before = NOGDClassifier(Gaussian(gamma=0.5), n_components=101, update=update, loss="hinge", step=0.5)
+    after = clone(before).set_params(n_components=100)
+    classes = np.unique(y)
+    n = 0
+    while after.partial_fit(X[n : n + 1], y[n : n + 1], classes=classes).feature_map_ is None:
+        before.partial_fit(X[n : n + 1], y[n : n + 1], classes=classes)
+        n += 1
+    before.partial_fit(X[n : n + 1], y[n : n + 1])
+    assert before.feature_map_ is None
+    assert n >= 99
+    expected = before.decision_function(X)
+    # sqrt(eps): what eigenvalues at the rounding of the Gram matrix may carry of a function.
+    np.testing.assert_allclose(after.decision_function(X), expected, atol=2e-8 * 10 * np.abs(expected).max())
+
+
+def test_a_smaller_rank_keeps_the_leading_directions(rows):
+    X, y = rows[0], _labels(rows[1], 2)
+    model = NOGDClassifier(Gaussian(gamma=0.5), n_components=60, rank=20).fit(X, y)
+    assert model.coef_.shape == (20,)
+    assert model.n_mistakes_ < 200
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", ["dense", "CSR"])
+def test_arrays_and_blocks_give_the_same_bits(rng, kind, dtype, layout):
+    X = rng.standard_normal((5000, 4)).astype(dtype)
+    y = _labels(X[:, 0] * X[:, 1], 3) if kind in CLASSIFIERS else X[:, 0] * X[:, 1]
+    X = sparse.csr_array(X) if layout == "CSR" else X
+    model = kind(Gaussian(gamma="scale"), n_components=40, random_state=0)
+    one = clone(model).set_params(n_jobs=1).fit(X, y)
+    parts = [slice(0, 10), slice(10, 4500), slice(4500, 5000)]
+    for source in (as_blocks(X, y, block_rows=77), as_blocks(lambda: ((X[part], y[part]) for part in parts))):
+        other = clone(model).set_params(n_jobs=2).fit(source)
+        np.testing.assert_array_equal(other.coef_, one.coef_)
+        assert other.cumulative_loss_ == one.cumulative_loss_
+        np.testing.assert_array_equal(other.predict(as_blocks(X)), one.predict(X))
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+def test_partial_fit_of_parts_is_fit(rows, kind):
+    X, values = rows
+    y = _labels(values, 3) if kind in CLASSIFIERS else values
+    classes = {"classes": np.unique(y)} if kind in CLASSIFIERS else {}
+    model = kind(Gaussian(gamma=0.5), n_components=50, random_state=0)
+    whole, parts = clone(model).fit(X, y), clone(model)
+    for start in range(0, 700, 70):
+        parts.partial_fit(X[start : start + 70], y[start : start + 70], **classes)
+        parts = pickle.loads(pickle.dumps(parts))
+    assert parts.n_seen_ == whole.n_seen_ == 700
+    assert parts.cumulative_loss_ == pytest.approx(whole.cumulative_loss_)
+    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-7)
+    if kind in CLASSIFIERS:
+        assert parts.n_mistakes_ == whole.n_mistakes_
+    again = parts.fit(X, y)  # forgets
+    assert again.n_seen_ == 700
+    np.testing.assert_array_equal(again.coef_, whole.coef_)
+
+
+def test_ones_own_features(rows):
+    X, y = rows
+    model = FOGDRegressor(features=FourierFeatures(Gaussian(gamma=0.2), n_components=64, random_state=1)).fit(X, y)
+    assert model.coef_.shape == (64,)
+    with pytest.raises(ValueError, match="features must be a feature map such as"):
+        FOGDRegressor(features="rbf").fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+def test_html_and_progress(rows, kind, capfd):
+    X, y = rows[0], (rows[1] > 0).astype(int)
+    model = kind(Gaussian(gamma=0.3), verbose=1).fit(X, y)
+    assert f"{kind.__name__}: online pass" in "".join(capfd.readouterr())
+    assert kind.__name__ in estimator_html_repr(model)
+    model.set_params(verbose=0).fit(X, y)
+    assert capfd.readouterr() == ("", "")
+
+
+X, Y = np.random.RandomState(0).rand(20, 3), np.arange(20) % 3
+NAN = np.where(np.arange(60).reshape(20, 3) == 22, np.nan, X)
+BAD = [
+    (lambda model: model.partial_fit(NAN, Y), "X contains NaN at row 7, column 1"),
+    (lambda model: model.fit(as_blocks(NAN, Y)), "X contains NaN at row 7, column 1"),
+    (lambda model: model.partial_fit(X[:, :2], Y), "X has 2 features, but .* is expecting 3 features"),
+    (lambda model: model.partial_fit(as_blocks(X[:, :2], Y)), "X has 2 features, but .* is expecting 3 features"),
+    (lambda model: model.partial_fit(X, Y[:9]), "X has 20 rows and y has 9"),
+    (lambda model: model.partial_fit(X), "requires y to be passed"),
+    (lambda model: model.partial_fit(as_blocks(X)), "requires y to be passed"),
+    (lambda model: model.partial_fit(as_blocks(X, Y), Y), "X is Blocks, which bring their own y"),
+    (lambda model: model.partial_fit(as_blocks(X, Y, sample_weight=np.ones(20))), "have no sample_weight"),
+    (lambda model: model.partial_fit(iter([X]), Y), "can be read once only"),
+    (lambda model: model.set_params(n_components=0).fit(X, Y), "n_components must be an integer >= 1, got 0"),
+    (lambda model: model.set_params(alpha=0).partial_fit(X, Y), "alpha must be a finite number > 0, got 0"),
+    (lambda model: model.set_params(step=-1.0).partial_fit(X, Y), "step must be a finite number > 0, got -1.0"),
+    (lambda model: model.set_params(update="sgd").partial_fit(X, Y), r"update must be one of \['newton', .*got 'sgd'"),
+    (lambda model: model.set_params(schedule=1).partial_fit(X, Y), "schedule must be one of .*, got 1"),
+    (lambda model: model.set_params(loss="huber").partial_fit(X, Y), "loss must be one of .*, got 'huber'"),
+    (lambda model: model.set_params(kernel="rbf").fit(X, Y), r"got the name 'rbf'. Write Gaussian\(gamma=1.0\)"),
+]
+BAD_CLASSES = [
+    (
+        lambda model: model.partial_fit(X, Y + 1),
+        r"y holds .*3.* at row 22 of the stream.*among the classes \[0, 1, 2\]",
+    ),
+    (
+        lambda model: model.partial_fit(X, Y, classes=[0, 1, 2, 3]),
+        r"classes must stay .*, \[0, 1, 2\], got \[0, 1, 2, 3",
+    ),
+    (lambda model: model.fit(X, np.ones(20)), "y must hold at least 2 classes, got 1 class"),
+    (lambda model: model.fit(X, X[:, 0]), "Unknown label type"),
+]
+
+
+def _assert_refused(model, call, message):
+    before, params = dict(model.__dict__), model.get_params()
+    coef = model.coef_.copy()
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(model)
+    model.set_params(**params)
+    assert model.__dict__.keys() == before.keys()
+    assert all(model.__dict__[name] is value for name, value in before.items() if name.endswith("_"))
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize(("call", "message"), BAD, ids=range(len(BAD)))
+def test_bad_input_is_named_and_the_model_unchanged(kind, call, message):
+    for budget in (5, 100):  # both phases of NOGD
+        _assert_refused(kind(random_state=0, n_components=budget).fit(X, Y), call, message)
+    if kind in REGRESSORS and "expecting" not in message:
+        with pytest.raises((ValueError, TypeError), match=message):
+            call(kind())
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize(("call", "message"), BAD_CLASSES, ids=range(len(BAD_CLASSES)))
+def test_bad_classes_are_named_and_the_model_unchanged(kind, call, message):
+    _assert_refused(kind(random_state=0).fit(X, Y), call, message)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_the_first_call_names_all_classes(kind):
+    with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
+        kind().partial_fit(X, Y)
+    with pytest.raises(NotFittedError):
+        kind().predict(X)
+    model = kind().partial_fit(X[:4], Y[:4] % 2, classes=[0, 1, 2])  # the third class has not come yet
+    assert model.coef_.shape[0] == 3
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_steps_that_are_too_long_are_said(kind):
+    model = kind(update="gradient", schedule="constant", step=1e200, n_components=3).fit(X[:3], np.zeros(3))
+    _assert_refused(model, lambda model: model.partial_fit(X, Y), "the weights overflow at row 3 of the stream")
+
+
+def test_newton_s_matrix_is_refused_before_it_is_tried():
+    with config_context(memory=2**20), pytest.raises(MemoryError, match=r"n_components=400 needs .*update='newton'"):
+        FOGDRegressor(n_components=400).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize("anew", [False, True])
+def test_ctrl_c_leaves_the_model_after_the_last_whole_block(rng, kind, anew):
+    n_rows = 4096
+    rows = rng.standard_normal((3 * n_rows, 2))
+    y = (rows[:, 0] > 0).astype(int)
+
+    def source():
+        for i in range(3):
+            if i == 2 and interrupted:
+                raise KeyboardInterrupt
+            yield rows[i * n_rows : (i + 1) * n_rows], y[i * n_rows : (i + 1) * n_rows]
+
+    model = kind(n_components=20, random_state=0)
+    classes = {"classes": [0, 1]} if kind in CLASSIFIERS else {}
+    expected = clone(model).partial_fit(rows[: 2 * n_rows], y[: 2 * n_rows], **classes)
+    interrupted = False
+    stream = as_blocks(source)
+    _ = stream.dtype
+    interrupted = True
+    if anew and kind in CLASSIFIERS:  # whose first pass, for the classes, is interrupted: nothing has been learned
+        model.fit(rows[:50], y[:50])
+        expected = clone(model).fit(rows[:50], y[:50])
+    learn = partial(model.fit, stream) if anew else partial(model.partial_fit, stream, **classes)
+    with pytest.raises(KeyboardInterrupt):
+        learn()
+    assert model.n_seen_ == expected.n_seen_
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
+MEMORY = """
+import sys
+import numpy as np
+from mercer import FOGDClassifier, Gaussian, NOGDClassifier
+X = np.random.RandomState(0).rand(4096, 8).astype("f")
+y = X[:, 0] > X[:, 1]
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+models = [FOGDClassifier(Gaussian(gamma=1.0), n_components=16, update=u) for u in ("gradient", "adagrad", "newton")]
+models.append(NOGDClassifier(Gaussian(gamma=1.0), n_components=16))
+sizes = []
+for n_blocks in (10, int(sys.argv[1])):
+    for i in range(n_blocks):
+        for model in models:
+            model.partial_fit(X + np.float32(i % 7), y, classes=[False, True])
+    sizes.append(peak())
+assert all(np.isfinite(model.coef_).all() for model in models)
+print(*sizes, models[0].n_seen_)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+def test_a_million_rows_in_bounded_memory():
+    """The peak after a million rows is within 5 % of that after 40960; their features would take 64 MiB."""
+    run = subprocess.run([sys.executable, "-c", MEMORY, "240"], capture_output=True, check=True, timeout=300)
+    few, many, n_seen = map(int, run.stdout.split())
+    assert n_seen == 250 * 4096
+    assert many < 1.05 * few, f"{few / 1024:.0f} MiB at 40960 rows, {many / 1024:.0f} MiB at {n_seen}"
