@@ -292,7 +292,7 @@ class _Descent:
         """
         estimate = group.progress[1]
         axis = 0 if sparse.issparse(self.Z) else 1
-        squares: Array = np.sum(np.square(group.weights), axis=axis, dtype=np.float64)
+        squares: Array = np.asarray(np.sum(np.square(group.weights), axis=axis, dtype=np.float64))
         squares = squares[: len(estimate)] + np.square(group.intercepts)
         sums = self.problems.conjugate_sums(group.targets, group.duals)
         primal = np.maximum(estimate - sums - squares / 2, np.finfo(float).tiny)
