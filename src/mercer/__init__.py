@@ -83,6 +83,7 @@ _ROOM_OF = {
             "KernelSVC",
             "KernelSVR",
         ],
+        "mercer.storage": ["ModelFileError", "load", "save"],
         "mercer.versions": ["show_versions"],
     }.items()
     for name in names

@@ -67,6 +67,9 @@ from mercer.learners import KernelRidge as KernelRidge
 from mercer.learners import KernelRidgeClassifier as KernelRidgeClassifier
 from mercer.learners import KernelSVC as KernelSVC
 from mercer.learners import KernelSVR as KernelSVR
+from mercer.storage import ModelFileError as ModelFileError
+from mercer.storage import load as load
+from mercer.storage import save as save
 from mercer.versions import show_versions as show_versions
 
 __version__: str
