@@ -43,6 +43,7 @@ _ROOM_OF = {
             "Sum",
             "VovkInfinite",
             "VovkPolynomial",
+            "parse_kernel",
         ],
         "mercer.features": [
             "AdditiveFeatures",

@@ -58,6 +58,7 @@ from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite
 from mercer.kernels import VovkPolynomial as VovkPolynomial
+from mercer.kernels import parse_kernel as parse_kernel
 from mercer.learners import KernelCCA as KernelCCA
 from mercer.learners import KernelKMeans as KernelKMeans
 from mercer.learners import KernelLogisticRegression as KernelLogisticRegression

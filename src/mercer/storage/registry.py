@@ -1,7 +1,7 @@
 """The classes that a model file may name. A file chooses among these and nothing else is ever imported for it.
 
 Every public estimator and kernel of mercer is in by being public. What a fitted model holds inside, beside numbers and
-arrays, is a row of ``_PARTS``; what it may stand beside in a pipeline, a row of ``_SCIKIT_LEARN``.
+arrays, is a row of ``_PARTS``; an estimator that is not one of mercer's public names, a row of ``_OTHER_ESTIMATORS``.
 """
 
 from dataclasses import fields, is_dataclass
@@ -41,7 +41,7 @@ _PARTS: dict[str, dict[str, tuple[str, ...]]] = {
 
 _KERNELS_INSIDE = ("ExpectedProduct", "PrecomputedKernel")  # made by maps, never written by a user
 
-_SCIKIT_LEARN = {
+_OTHER_ESTIMATORS = {
     "sklearn.pipeline": ("Pipeline",),
     "sklearn.impute": ("SimpleImputer",),
     "sklearn.preprocessing": (
@@ -59,7 +59,7 @@ _SCIKIT_LEARN = {
 def estimators() -> dict[str, type[Any]]:
     """Return the estimators by their names in a file."""
     found = {name: value for name, value in _public().items() if issubclass(value, BaseEstimator)}
-    for module, names in _SCIKIT_LEARN.items():
+    for module, names in _OTHER_ESTIMATORS.items():
         found |= {f"{module}.{name}": getattr(import_module(module), name) for name in names}
     return found
 
