@@ -1,3 +1,4 @@
+from mercer import datasets as datasets
 from mercer.config import config_context as config_context
 from mercer.config import get_config as get_config
 from mercer.data import Blocks as Blocks

@@ -114,7 +114,8 @@ class _Parser:
         return value
 
     def _tokenised(self) -> list[_Token]:
-        tokens, position = [], 0
+        tokens: list[_Token] = []
+        position = 0
         while not tokens or tokens[-1].kind != "end":
             match = _TOKEN.match(self._text, position)
             if match is None:
