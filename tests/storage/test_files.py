@@ -97,7 +97,7 @@ def test_a_file_of_a_later_format_says_upgrade(data):
     [
         (lambda model: model.update({"class": "os.system"}), "class 'os.system', which is not in the registry"),
         (lambda model: model.update({"class": "Blocks"}), "not in the registry"),
-        (lambda model: model.update({"class": "features.strata.Strata"}), "not in the registry"),
+        (lambda model: model.update({"class": "mercer.features.strata.Strata"}), "not in the registry"),
         (lambda model: model.update({"class": ["KernelRidge"]}), "not in the registry"),
         (lambda model: model["params"].update(intruder=1), "unexpected keyword"),
         (lambda model: model["state"].update(predict=1), "attribute 'predict'"),

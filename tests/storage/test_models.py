@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def outputs(model, X=ROWS):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_public_estimator_is_registered_and_comes_back_bit_for_bit(name):
-    assert registry.estimators()[name] is PUBLIC[name]
+    assert registry.estimator(name) is PUBLIC[name]
     model = fitted(PUBLIC[name]())
     again = loads(dumps(model))
     assert_same(model, again)
@@ -121,7 +122,25 @@ def test_kernels_come_back_equal_and_exact(kernel):
 
 def test_every_public_kernel_is_registered():
     public = {n for n, c in PUBLIC.items() if isinstance(c, type) and issubclass(c, Kernel) and c is not Kernel}
-    assert public <= set(registry.kernels())
+    assert all(registry.kernel(name) is PUBLIC[name] for name in public)
+
+
+def test_every_row_of_the_registry_is_a_class_that_knows_its_name():
+    for module, names in {**registry._OTHER_ESTIMATORS, **registry._PARTS}.items():
+        for name in names:
+            cls = getattr(import_module(module), name)
+            assert registry.name_of(cls) == f"{module}.{name}"
+            found = registry.estimator(f"{module}.{name}") or registry.part(f"{module}.{name}")[0]
+            assert found is cls
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "Kernel", "feature_map", "datasets", "os.system", "sklearn.svm.SVC", "__all__"]
+)
+def test_nothing_else_is_in_the_registry(name):
+    assert registry.estimator(name) is None
+    assert registry.kernel(name) is None
+    assert registry.part(name) is None
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

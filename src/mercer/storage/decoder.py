@@ -140,11 +140,11 @@ class Decoder:
         values = self._fields(node["fields"], depth)
         if any(isinstance(value, int) and value > _LARGEST_DEGREE for value in values.values()):
             raise ModelFileError(f"it holds a kernel of a degree above {_LARGEST_DEGREE}")
-        kernel: Kernel = _known(registry.kernels(), node["class"])(**values)
+        kernel: Kernel = _known(registry.kernel, node["class"])(**values)
         return kernel
 
     def _estimator(self, node: Node, depth: int) -> Any:
-        cls = _known(registry.estimators(), node["class"])
+        cls = _known(registry.estimator, node["class"])
         value = cls(**self._fields(node["params"], depth))  # constructors store and do nothing else
         for name, item in node["state"].items():
             if not is_state(cls, name) or name in vars(value):
@@ -153,7 +153,7 @@ class Decoder:
         return value
 
     def _part(self, node: Node, depth: int) -> Any:
-        cls, names = _known(registry.parts(), node["class"])
+        cls, names = _known(registry.part, node["class"])
         values = self._fields(node["fields"], depth)
         if sorted(values) != sorted(names):
             raise ModelFileError(f"it does not hold the attributes of {node['class']}")
@@ -175,10 +175,11 @@ class Decoder:
         return value
 
 
-def _known(table: dict[str, Any], name: Any) -> Any:
-    if not isinstance(name, str) or name not in table:
+def _known(look_up: Callable[[str], Any], name: Any) -> Any:
+    found = look_up(name) if isinstance(name, str) else None
+    if found is None:
         raise ModelFileError(f"it names the class {name!r}, which is not in the registry of this mercer")
-    return table[name]
+    return found
 
 
 def _dtype(name: Any) -> Any:

@@ -170,11 +170,11 @@ class Encoder:
         }
 
     def _part(self, value: Any, where: str, depth: int) -> Node:
-        if registry.name_of(type(value)) is None:
+        name = registry.name_of(type(value))
+        found = None if name is None else registry.part(name)
+        if found is None:
             return self._refuse(value, where)
-        name = self._class(value, where)
-        _, attributes = registry.parts()[name]
-        held = {key: getattr(value, key) for key in attributes}
+        held = {key: getattr(value, key) for key in found[1]}
         return {"kind": "part", "class": name, "fields": self._fields(held, where, depth)}
 
     def _fields(self, values: dict[str, Any], where: str, depth: int) -> Node:

@@ -4,8 +4,9 @@ Every public estimator and kernel of mercer is in by being public. What a fitted
 arrays, is a row of ``_PARTS``; an estimator that is not one of mercer's public names, a row of ``_OTHER_ESTIMATORS``.
 """
 
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
 from importlib import import_module
 from inspect import isabstract
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import mercer
+import mercer.kernels
 from mercer.kernels import Kernel
 
 # Module -> classes. Dataclasses and named tuples know their fields; a plain class has its attributes listed.
-_PARTS: dict[str, dict[str, tuple[str, ...]]] = {
+_PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "mercer.features.expansions": {
         "ExponentialExpansion": (),
         "GaussianExpansion": (),
@@ -41,7 +43,7 @@ _PARTS: dict[str, dict[str, tuple[str, ...]]] = {
 
 _KERNELS_INSIDE = ("ExpectedProduct", "PrecomputedKernel")  # made by maps, never written by a user
 
-_OTHER_ESTIMATORS = {
+_OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "sklearn.pipeline": ("Pipeline",),
     "sklearn.impute": ("SimpleImputer",),
     "sklearn.preprocessing": (
@@ -55,48 +57,47 @@ _OTHER_ESTIMATORS = {
 }
 
 
-@cache
-def estimators() -> dict[str, type[Any]]:
-    """Return the estimators by their names in a file."""
-    found = {name: value for name, value in _public().items() if issubclass(value, BaseEstimator)}
-    for module, names in _OTHER_ESTIMATORS.items():
-        found |= {f"{module}.{name}": getattr(import_module(module), name) for name in names}
-    return found
+def estimator(name: str) -> type[Any] | None:
+    """Return the estimator of a name in a file, or None."""
+    public = _public(name)
+    if public is not None:
+        return public if issubclass(public, BaseEstimator) else None
+    module, _, own = name.rpartition(".")
+    return getattr(import_module(module), own) if own in _OTHER_ESTIMATORS.get(module, ()) else None
 
 
-@cache
-def kernels() -> dict[str, type[Kernel]]:
-    """Return the kernels by their names in a file."""
-    found = {name: value for name, value in _public().items() if issubclass(value, Kernel)}
-    inside = import_module("mercer.kernels")
-    return found | {name: getattr(inside, name) for name in _KERNELS_INSIDE}
+def kernel(name: str) -> type[Kernel] | None:
+    """Return the kernel of a name in a file, or None."""
+    found = getattr(mercer.kernels, name) if name in _KERNELS_INSIDE else _public(name)
+    return found if found is not None and issubclass(found, Kernel) else None
 
 
-@cache
-def parts() -> dict[str, tuple[type[Any], tuple[str, ...]]]:
-    """Return the classes held inside fitted models, with their attributes, by their names in a file."""
-    found = {}
-    for module, classes in _PARTS.items():
-        for name, listed in classes.items():
-            value = getattr(import_module(module), name)
-            found[f"{module.removeprefix('mercer.')}.{name}"] = (value, listed or _field_names(value))
-    return found
+def part(name: str) -> tuple[type[Any], tuple[str, ...]] | None:
+    """Return the class of a name in a file that stands for something inside models, with its attributes, or None."""
+    module, _, own = name.rpartition(".")
+    attributes = _PARTS.get(module, {}).get(own)
+    if attributes is None:
+        return None
+    found = getattr(import_module(module), own)
+    return found, attributes or _field_names(found)
 
 
 def name_of(cls: type[Any]) -> str | None:
     """Return a class's name in a file, or None where the class itself (a subclass is another) is not registered."""
-    return _names().get(cls)
+    own = cls.__name__
+    if cls in (_public(own), kernel(own)):
+        return own
+    for table in (_OTHER_ESTIMATORS, _PARTS):
+        for module, names in table.items():
+            # The module of a class that is there has been imported: no other need be.
+            if own in names and getattr(sys.modules.get(module), own, None) is cls:
+                return f"{module}.{own}"
+    return None
 
 
-@cache
-def _names() -> dict[type[Any], str]:
-    known = {value: name for name, value in {**estimators(), **kernels()}.items()}
-    return known | {value: name for name, (value, _) in parts().items()}
-
-
-def _public() -> dict[str, type[Any]]:
-    values = {name: getattr(mercer, name) for name in dir(mercer)}
-    return {name: value for name, value in values.items() if isinstance(value, type) and not isabstract(value)}
+def _public(name: str) -> type[Any] | None:
+    value = getattr(mercer, name) if name in dir(mercer) else None
+    return value if isinstance(value, type) and not isabstract(value) else None
 
 
 def _field_names(cls: type[Any]) -> tuple[str, ...]:
