@@ -33,6 +33,7 @@ LEAVES = st.one_of(
             mercer.Intersection(),
             mercer.JensenShannon(),
             mercer.VovkInfinite(),
+            mercer.SameCategory(),
             kernels.ExpectedProduct("sigmoid", None),
         ]
     ),
