@@ -43,6 +43,7 @@ _ROOM_OF = {
             "Sum",
             "VovkInfinite",
             "VovkPolynomial",
+            "parse_kernel",
         ],
         "mercer.features": [
             "AdditiveFeatures",
@@ -89,15 +90,20 @@ _ROOM_OF = {
             "NOGDClassifier",
             "NOGDRegressor",
         ],
+        "mercer.storage": ["ModelFileError", "load", "save"],
         "mercer.versions": ["show_versions"],
     }.items()
     for name in names
 }
 
-__all__ = ["__version__", *sorted(_ROOM_OF)]  # noqa: PLE0604
+_ROOMS = ["datasets"]  # reached as mercer.datasets without an import of its own
+
+__all__ = ["__version__", *sorted([*_ROOM_OF, *_ROOMS])]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"mercer.{name}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
     value = getattr(import_module(_ROOM_OF[name]), name)

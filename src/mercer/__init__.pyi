@@ -1,3 +1,4 @@
+from mercer import datasets as datasets
 from mercer.config import config_context as config_context
 from mercer.config import get_config as get_config
 from mercer.data import Blocks as Blocks
@@ -58,6 +59,7 @@ from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite
 from mercer.kernels import VovkPolynomial as VovkPolynomial
+from mercer.kernels import parse_kernel as parse_kernel
 from mercer.learners import FOGDClassifier as FOGDClassifier
 from mercer.learners import FOGDRegressor as FOGDRegressor
 from mercer.learners import KernelCCA as KernelCCA
@@ -73,6 +75,9 @@ from mercer.learners import KitchenSinksClassifier as KitchenSinksClassifier
 from mercer.learners import KitchenSinksRegressor as KitchenSinksRegressor
 from mercer.learners import NOGDClassifier as NOGDClassifier
 from mercer.learners import NOGDRegressor as NOGDRegressor
+from mercer.storage import ModelFileError as ModelFileError
+from mercer.storage import load as load
+from mercer.storage import save as save
 from mercer.versions import show_versions as show_versions
 
 __version__: str

@@ -103,14 +103,14 @@ def _numbers(owner: str, name: str, X: Any) -> Any:
 
 def _rows(owner: str, name: str, X: Any) -> Any:
     if sparse.issparse(X):
-        _check_csr(owner, name, X)
+        check_csr(owner, name, X)
         return X
     if X.strides[1] != X.itemsize:  # the core reads along rows; any row stride will do
         return np.ascontiguousarray(X)
     return X
 
 
-def _check_csr(owner: str, name: str, X: Any) -> None:
+def check_csr(owner: str, name: str, X: Any) -> None:
     """Refuse a CSR matrix whose pointers or columns lead outside its arrays: the core would follow them."""
     in_range = X.nnz == 0 or (X.indices.min() >= 0 and X.indices.max() < X.shape[1])
     pointers = X.indptr

@@ -22,6 +22,7 @@ from mercer.kernels.dot_product import (
 from mercer.kernels.functions import Composed, Normalized
 from mercer.kernels.given import FunctionKernel, PrecomputedKernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
+from mercer.kernels.parse import KernelSyntaxError, parse_kernel
 from mercer.kernels.radial import (
     Cauchy,
     ExponentialPower,
@@ -52,6 +53,7 @@ __all__ = [
     "Intersection",
     "JensenShannon",
     "Kernel",
+    "KernelSyntaxError",
     "Laplacian",
     "Linear",
     "Matern",
@@ -70,4 +72,5 @@ __all__ = [
     "TransformedKernel",
     "VovkInfinite",
     "VovkPolynomial",
+    "parse_kernel",
 ]

@@ -2,7 +2,7 @@
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import reduce
 from math import prod
@@ -248,7 +248,7 @@ class _Algebra(Kernel):
     terms: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        terms = tuple(self.terms)
+        terms = tuple(self.terms) if isinstance(self.terms, Iterable) else ()
         if not terms or not all(isinstance(term, Kernel) for term in terms):
             raise ValueError(f"{type(self).__name__}: terms must be one or more kernels, got {self.terms!r}.")
         object.__setattr__(self, "terms", terms)

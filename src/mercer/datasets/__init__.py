@@ -1,0 +1,40 @@
+"""Data sets: a registry with sources, licences and checksums, a loader, the papers' preparations, synthetic data.
+
+``load`` finds a set in the folder named by ``MERCER_DATA``, in the cache or at OpenML; ``prepare`` does to it what a
+paper does; the generators know the truth of what they draw.
+"""
+
+from mercer.datasets.catalogue import Catalogue, DatasetInfo, catalogue
+from mercer.datasets.dataset import Dataset, Graph
+from mercer.datasets.errors import DatasetError
+from mercer.datasets.loading import cache_folder, find, load
+from mercer.datasets.preparation import PREPARATIONS, Preparation, prepare
+from mercer.datasets.synthetic import (
+    Synthetic,
+    kernel_regression,
+    rings,
+    rows_with_spectrum,
+    two_gaussians,
+    two_views,
+)
+
+__all__ = [
+    "PREPARATIONS",
+    "Catalogue",
+    "Dataset",
+    "DatasetError",
+    "DatasetInfo",
+    "Graph",
+    "Preparation",
+    "Synthetic",
+    "cache_folder",
+    "catalogue",
+    "find",
+    "kernel_regression",
+    "load",
+    "prepare",
+    "rings",
+    "rows_with_spectrum",
+    "two_gaussians",
+    "two_views",
+]

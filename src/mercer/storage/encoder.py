@@ -1,0 +1,199 @@
+"""From a model to JSON and arrays: a closed set of types, each written so that reading gives the same bits."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from mercer._typing import Array
+from mercer.kernels import Kernel
+from mercer.storage import registry
+from mercer.storage.errors import ModelFileError
+from mercer.storage.names import is_state
+
+Node = Any  # None, bool, int, finite float, str, or a dict with its "kind"
+
+DEEPEST = 64
+# dtype -> its name in safetensors; these and no others are written and read.
+DTYPES = {
+    np.dtype(dtype): name
+    for dtype, name in {
+        "f8": "F64",
+        "f4": "F32",
+        "f2": "F16",
+        "i8": "I64",
+        "i4": "I32",
+        "i2": "I16",
+        "i1": "I8",
+        "u8": "U64",
+        "u4": "U32",
+        "u2": "U16",
+        "u1": "U8",
+        "?": "BOOL",
+    }.items()
+}
+
+
+class Encoder:
+    """Collects the arrays of a model in ``tensors`` while ``encode`` returns the JSON that refers to them."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Array] = {}
+        self._stored: dict[int, tuple[Any, Node]] = {}  # by identity; the array is kept so that its id stays its own
+
+    def encode(self, value: Any, where: str, depth: int = 0) -> Node:
+        """Return the node of a value; ``where`` is the path to it, for messages."""
+        if depth > DEEPEST:
+            raise ModelFileError(
+                f"mercer.save: {where} is nested deeper than {DEEPEST} levels; no model file holds that."
+            )
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"kind": "float", "value": repr(value)}
+        for types, write in self._writers():
+            if isinstance(value, types):
+                return write(value, where, depth)
+        return self._part(value, where, depth)
+
+    def _writers(self) -> list[tuple[Any, Callable[[Any, str, int], Node]]]:
+        return [
+            (np.ndarray, self._array),
+            (np.generic, self._scalar),
+            ((sparse.csr_matrix, sparse.csr_array), self._csr),
+            (dict, self._dict),
+            (list | tuple, self._sequence),
+            (slice, lambda value, where, depth: {"kind": "slice", "value": [value.start, value.stop, value.step]}),
+            (np.dtype, lambda value, where, depth: {"kind": "dtype", "value": self._dtype(value, where)}),
+            (np.random.RandomState, self._random_state),
+            (Kernel, self._kernel),
+            (BaseEstimator, self._estimator),
+            (type, self._scalar_type),
+        ]
+
+    def _dtype(self, dtype: Any, where: str) -> str:
+        if dtype.newbyteorder("=") not in DTYPES:
+            raise ModelFileError(f"mercer.save: {where} has the dtype {dtype}, which a model file does not hold.")
+        return str(DTYPES[dtype.newbyteorder("=")])
+
+    def _scalar_type(self, value: Any, where: str, depth: int) -> Node:
+        if value is float or not issubclass(value, np.generic):
+            return self._refuse(value, where)
+        return {"kind": "scalar type", "value": self._dtype(np.dtype(value), where)}
+
+    def _tensor(self, values: Array, where: str) -> str:
+        self._dtype(values.dtype, where)
+        name = f"t{len(self.tensors)}"
+        self.tensors[name] = values.astype(values.dtype.newbyteorder("="), order="C", copy=False)
+        return name
+
+    def _array(self, value: Array, where: str, depth: int) -> Node:
+        if id(value) not in self._stored:
+            self._stored[id(value)] = (value, self._new_array(value, where, depth))
+        return self._stored[id(value)][1]
+
+    def _new_array(self, value: Array, where: str, depth: int) -> Node:
+        if value.dtype.kind == "O":
+            values = [self._plain(item, where) for item in value.ravel().tolist()]
+            return {"kind": "objects", "shape": list(value.shape), "values": values}
+        if value.dtype.kind in "US":
+            return self._text(value, where)
+        # Axes from the widest stride to the narrowest: products of matrices round differently in another layout.
+        axes = sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis]))
+        node = {"kind": "array", "tensor": self._tensor(np.asarray(value.transpose(axes), order="C"), where)}
+        return node if axes == sorted(axes) else node | {"axes": axes}
+
+    def _plain(self, value: Any, where: str) -> Node:
+        if value is not None and not isinstance(value, bool | int | float | str | np.generic):
+            raise ModelFileError(
+                f"mercer.save: {where} is an array of objects that holds a {type(value).__name__}; a model file holds "
+                "text, numbers and None there. Encode the labels first (sklearn.preprocessing.LabelEncoder)."
+            )
+        return self.encode(value, where)
+
+    def _text(self, value: Array, where: str) -> Node:
+        unit = np.dtype(np.uint32 if value.dtype.kind == "U" else np.uint8)
+        length = max(1, value.dtype.itemsize // unit.itemsize)
+        packed = np.ascontiguousarray(value, dtype=np.dtype(f"{value.dtype.kind}{length}"))
+        codes = np.frombuffer(packed.tobytes(), dtype=unit).reshape(*value.shape, length)
+        return {"kind": "text", "tensor": self._tensor(codes, where)}
+
+    def _scalar(self, value: Any, where: str, depth: int) -> Node:
+        return {"kind": "scalar", "value": self._new_array(np.asarray(value), where, depth)}
+
+    def _csr(self, value: Any, where: str, depth: int) -> Node:
+        arrays = {name: self._array(getattr(value, name), where, depth) for name in ("data", "indices", "indptr")}
+        flavour = "matrix" if isinstance(value, sparse.csr_matrix) else "array"
+        return {"kind": "csr", "flavour": flavour, "shape": [int(n) for n in value.shape], **arrays}
+
+    def _dict(self, value: dict[Any, Any], where: str, depth: int) -> Node:
+        items = [
+            [self._plain(key, where), self.encode(item, f"{where}[{key!r}]", depth + 1)] for key, item in value.items()
+        ]
+        return {"kind": "dict", "items": items}
+
+    def _sequence(self, value: Any, where: str, depth: int) -> Node:
+        if type(value) not in (list, tuple):  # a named tuple has a class of its own
+            return self._part(value, where, depth)
+        items = [self.encode(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+        return {"kind": type(value).__name__, "items": items}
+
+    def _random_state(self, value: np.random.RandomState, where: str, depth: int) -> Node:
+        state = value.get_state(legacy=False)
+        if not isinstance(state, dict) or state["bit_generator"] != "MT19937":
+            return self._refuse(value, where)
+        inner = {"key": state["state"]["key"], "pos": state["state"]["pos"]}
+        inner |= {"has_gauss": state["has_gauss"], "gauss": state["gauss"]}
+        return {"kind": "random state", **{name: self.encode(item, where) for name, item in inner.items()}}
+
+    def _kernel(self, value: Kernel, where: str, depth: int) -> Node:
+        params = value.get_params(deep=False)
+        return {"kind": "kernel", "class": self._class(value, where), "fields": self._fields(params, where, depth)}
+
+    def _estimator(self, value: Any, where: str, depth: int) -> Node:
+        name, params = self._class(value, where), value.get_params(deep=False)
+        state = {key: item for key, item in vars(value).items() if key not in params}
+        for key in state:
+            if not is_state(type(value), key):
+                raise ModelFileError(
+                    f"mercer.save: {where} has the attribute {key!r}, which is neither a parameter nor a name that fit "
+                    "sets. Delete it."
+                )
+        return {
+            "kind": "estimator",
+            "class": name,
+            "params": self._fields(params, where, depth),
+            "state": self._fields(state, where, depth),
+        }
+
+    def _part(self, value: Any, where: str, depth: int) -> Node:
+        name = registry.name_of(type(value))
+        found = None if name is None else registry.part(name)
+        if found is None:
+            return self._refuse(value, where)
+        held = {key: getattr(value, key) for key in found[1]}
+        return {"kind": "part", "class": name, "fields": self._fields(held, where, depth)}
+
+    def _fields(self, values: dict[str, Any], where: str, depth: int) -> Node:
+        return {key: self.encode(item, f"{where}.{key}", depth + 1) for key, item in values.items()}
+
+    def _class(self, value: Any, where: str) -> str:
+        name = registry.name_of(type(value))
+        if name is None:
+            raise ModelFileError(
+                f"mercer.save: {where} is a {type(value).__name__}, a class that a model file cannot name: it knows "
+                "mercer's own estimators and kernels, and scikit-learn's pipeline, scalers and encoders."
+            )
+        return name
+
+    def _refuse(self, value: Any, where: str) -> Node:
+        if callable(value):
+            called = getattr(value, "__name__", type(value).__name__)
+            raise ModelFileError(
+                f"mercer.save: {where} is a function ({called}), and a model file holds no code. Use one of mercer's "
+                "own kernels and functions by name, or keep the function and fit again where the model is used."
+            )
+        raise ModelFileError(f"mercer.save: {where} is a {type(value).__name__}, which a model file does not hold.")

@@ -1,0 +1,182 @@
+"""Save and load fitted models."""
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from sklearn.base import BaseEstimator
+
+from mercer.kernels import Kernel
+from mercer.storage import container
+from mercer.storage.decoder import Decoder
+from mercer.storage.encoder import Encoder
+from mercer.storage.errors import ModelFileError
+from mercer.storage.files import atomic_file
+
+_Result = TypeVar("_Result")
+_PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn", "safetensors")
+
+
+def save(model: Any, path: Any, *, overwrite: bool = True) -> None:
+    """Write a model to a file that holds numbers and text, never code.
+
+    The file is whole or not there: it is written under another name, synced to the disk and then renamed.
+
+    Parameters
+    ----------
+    model : estimator or kernel
+        Any estimator, map or kernel of mercer, fitted or not; or scikit-learn's ``Pipeline`` of these with its scalers,
+        ``OneHotEncoder`` and ``SimpleImputer``. One that holds a function of your own is refused, by the argument's
+        name.
+    path : path, or binary file to write to
+    overwrite : bool, default=True
+        False: ``FileExistsError`` where the path exists.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.RandomState(0).rand(50, 3)
+    >>> model = mercer.KernelRidge(mercer.Gaussian(gamma=1.0), random_state=0).fit(X, X.sum(axis=1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mercer.save(model, f"{folder}/model.mercer")
+    ...     again = mercer.load(f"{folder}/model.mercer")
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    data = dumps(model)
+    if hasattr(path, "write"):
+        path.write(data)
+        return
+    with atomic_file(path, overwrite=overwrite) as file:
+        file.write(data)
+
+
+def load(path: Any) -> Any:
+    """Return the model that a file holds, as it was saved: the same bits, hence the same predictions.
+
+    A file that is cut short, changed, foreign or of a later format raises ``ModelFileError``. Nothing in a file is ever
+    run: it is read as numbers, text, and names from a fixed list of classes.
+
+    Parameters
+    ----------
+    path : path, or binary file to read from
+    """
+    return _reading(path, _load)
+
+
+def dumps(model: Any) -> bytes:
+    """Return the bytes of a model file."""
+    if not isinstance(model, BaseEstimator | Kernel):
+        raise ModelFileError(f"mercer.save: model must be an estimator or a kernel, got a {type(model).__name__}.")
+    encoder = Encoder()
+    node = encoder.encode(model, type(model).__name__)
+    about = {"format": container.FORMAT, "versions": _versions(), **_description(model), "model": node}
+    return bytes(container.to_bytes(about, encoder.tensors))
+
+
+def loads(data: bytes) -> Any:
+    """Return the model of the bytes of a model file."""
+    return load(io.BytesIO(data))
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model file says of itself.
+
+    Attributes
+    ----------
+    format : int
+    versions : dict
+        Of Python and the packages that wrote it.
+    class_name : str
+    parameters : dict
+        Parameters as they print.
+    kernel : str or None
+        The kernel as an expression, with the values found in ``fit``.
+    n_features_in, feature_names, classes
+        Columns that the model was fitted on, and the classes it tells apart; None where it has none.
+    arrays : dict
+        Type and shape of the arrays by name.
+    n_bytes : int
+    """
+
+    format: int
+    versions: dict[str, str]
+    class_name: str
+    parameters: dict[str, str]
+    kernel: str | None
+    n_features_in: int | None
+    feature_names: list[str] | None
+    classes: list[str] | None
+    arrays: dict[str, str]
+    n_bytes: int
+
+
+def describe(path: Any) -> Description:
+    """Return what a model file says of itself, checked as by ``load`` but without building the model."""
+
+    def work(file: BinaryIO) -> Description:
+        about, tensors = container.read(file)
+        arrays = {name: f"{values.dtype}{list(values.shape)}" for name, values in tensors.items()}
+        n_bytes = sum(values.nbytes for values in tensors.values())
+        said = {name: value for name, value in about.items() if name != "model"}
+        return Description(**said, arrays=arrays, n_bytes=n_bytes)
+
+    return _reading(path, work)
+
+
+def _load(file: BinaryIO) -> Any:
+    about, tensors = container.read(file)
+    return Decoder(tensors).model(about["model"])
+
+
+def _reading(path: Any, work: Callable[[BinaryIO], _Result]) -> _Result:
+    """Run ``work`` on the open file; whatever it meets in there becomes the one error, with the file's name."""
+    is_open = hasattr(path, "read")
+    name = getattr(path, "name", "the model file") if is_open else os.fspath(path)
+    with nullcontext(path) if is_open else Path(path).open("rb") as file:
+        try:
+            return work(file)
+        except ModelFileError as error:
+            raise ModelFileError(f"{name}: {error}.") from error.__cause__
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # whatever a constructor says of a value that no fit has set
+            raise ModelFileError(f"{name}: it does not hold a sound model: {error}") from error
+
+
+def _versions() -> dict[str, str]:
+    return {"python": sys.version.split()[0], **{name: version(name) for name in _PACKAGES}}
+
+
+def _description(model: Any) -> dict[str, Any]:
+    kernel = _kernel_of(model)
+    parameters = {} if isinstance(model, Kernel) else model.get_params(deep=False)
+    names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
+    width = getattr(model, "n_features_in_", None)
+    return {
+        "class_name": type(model).__name__,
+        "parameters": {name: repr(value) for name, value in parameters.items()},
+        "kernel": None if kernel is None else repr(kernel),
+        "n_features_in": None if width is None else int(width),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "classes": None if classes is None else [str(name) for name in classes],
+    }
+
+
+def _kernel_of(model: Any) -> Kernel | None:
+    """Return the kernel of a model: resolved where it is fitted."""
+    if isinstance(model, Kernel):
+        return model
+    last = model.steps[-1][1] if getattr(model, "steps", None) else model
+    found = [getattr(holder, "kernel_", None) for holder in (last, getattr(last, "feature_map_", None))]
+    found.append(getattr(last, "kernel", None))
+    return next((kernel for kernel in found if isinstance(kernel, Kernel)), None)

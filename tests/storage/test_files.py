@@ -1,0 +1,299 @@
+"""Bad files and bad disks: one typed error, nothing half-written, nothing run."""
+
+import errno
+import hashlib
+import io
+import json
+import os
+import pickle
+import runpy
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save as save_tensors
+from scipy import sparse
+
+import mercer
+from mercer import Gaussian, KernelRidge, Linear, ModelFileError
+from mercer.storage import atomic_file, container, describe, dumps, loads
+
+X = np.random.RandomState(0).rand(60, 3)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return KernelRidge(Gaussian(gamma=1.0), n_components=8, random_state=0).fit(X, X[:, 0])
+
+
+@pytest.fixture(scope="module")
+def data(model):
+    return dumps(model)
+
+
+def forged(data, change):
+    """Return a file whose contents were changed and whose checksum is right."""
+    about, tensors = container.read(io.BytesIO(data))
+    change(about, tensors)
+    return bytes(container.to_bytes(about, tensors))
+
+
+def test_every_truncation_is_refused(data):
+    for length in [*range(200), *range(200, len(data), 97), len(data) - 1]:
+        with pytest.raises(ModelFileError):
+            loads(data[:length])
+    with pytest.raises(ModelFileError, match="checksum"):
+        loads(data + b"\0")
+
+
+def test_every_kind_of_changed_byte_is_refused(data):
+    for where in range(0, len(data), 7):
+        changed = bytearray(data)
+        changed[where] ^= 1 << where % 8
+        with pytest.raises(ModelFileError):
+            loads(bytes(changed))
+
+
+@pytest.mark.parametrize(
+    ("foreign", "message"),
+    [
+        (b"", "it is empty"),
+        (b"hello", "not a mercer model file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "not a mercer model file"),
+        (pickle.dumps({"a": 1}), "not a mercer model file"),
+        (b"PK\x03\x04" + bytes(50), "not a mercer model file"),
+        (save_tensors({"w": np.zeros(3)}), "not one of mercer's models"),
+        (save_tensors({"w": np.zeros(3)}, metadata={"mercer": "0" * 64}), "description cannot be read"),
+        (save_tensors({"w": np.zeros(3)}, metadata={"mercer": "0" * 64 + '{"format": NaN}'}), "cannot be read"),
+        ((10**6).to_bytes(8, "little") + b"{" + b"[" * 10**6, "header cannot be read"),
+        ((2**40).to_bytes(8, "little") + b"{}", "not a mercer model file"),
+    ],
+    ids=["empty", "text", "png", "pickle", "zip", "safetensors", "no JSON", "NaN", "deep", "long"],
+)
+def test_foreign_files_are_refused_with_their_name(foreign, message, tmp_path):
+    path = tmp_path / "model.mercer"
+    path.write_bytes(foreign)
+    for work in (mercer.load, describe):
+        with pytest.raises(ModelFileError, match=message) as caught:
+            work(path)
+        assert str(caught.value).startswith(str(path))
+
+
+def test_a_file_of_a_later_format_says_upgrade(data):
+    def later(about, tensors):
+        about.update(format=2, versions={"mercer": "9.1"}, model={"kind": "quantum"})
+
+    with pytest.raises(ModelFileError, match=r"format 2, written by mercer 9\.1.*reads formats up to 1\. Upgrade"):
+        loads(forged(data, later))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.update({"class": "os.system"}), "class 'os.system', which is not in the registry"),
+        (lambda model: model.update({"class": "Blocks"}), "not in the registry"),
+        (lambda model: model.update({"class": "mercer.features.strata.Strata"}), "not in the registry"),
+        (lambda model: model.update({"class": ["KernelRidge"]}), "not in the registry"),
+        (lambda model: model["params"].update(intruder=1), "unexpected keyword"),
+        (lambda model: model["state"].update(predict=1), "attribute 'predict'"),
+        (lambda model: model["state"].update(_fit=1), "attribute '_fit'"),
+        (lambda model: model["state"].update(__class__=1), "attribute '__class__'"),
+        (lambda model: model["state"].update(alpha=1), "attribute 'alpha'"),
+        (lambda model: model["state"].update({"a b_": 1}), "attribute 'a b_'"),
+        (lambda model: model["state"].update(x_={"kind": "pickle"}), "kind of value"),
+        (lambda model: model["state"].update(x_={"kind": "array", "tensor": "t99"}), "array that is not there"),
+        (lambda model: model["state"].update(x_=[1]), "kind of value"),
+        (lambda model: model["state"].update(x_={"kind": "array", "tensor": "t0", "axes": [0, 0]}), "permutation"),
+        (lambda model: model["state"].pop("coef_"), "arrays that the model does not use"),
+        (lambda model: model["params"]["kernel"]["fields"].update(gamma=-1.0), "gamma must be"),
+        (lambda model: model["params"]["kernel"].update({"class": "FunctionKernel"}), "not in the registry"),
+        (lambda model: model["params"].update(kernel=_kernel("Polynomial", degree=10**9)), "degree above"),
+        (lambda model: model["params"].update(kernel=_nested(100)), "nested deeper"),
+    ],
+)
+def test_a_forged_file_is_refused(data, change, message):
+    with pytest.raises(ModelFileError, match=message):
+        loads(forged(data, lambda about, tensors: change(about["model"])))
+
+
+def _kernel(name, **fields):
+    return {"kind": "kernel", "class": name, "fields": fields}
+
+
+def _nested(depth):
+    node = _kernel("Linear")
+    for _ in range(depth):
+        node = _kernel("Normalized", kernel=node)
+    return node
+
+
+def test_a_forged_sparse_matrix_cannot_lead_outside_its_arrays():
+    model = mercer.Nystroem(Gaussian(gamma=1.0), n_components=5, random_state=0).fit(sparse.csr_array(X))
+    good = dumps(model)
+
+    def astray(about, tensors):
+        name = about["model"]["state"]["landmarks_"]["indices"]["tensor"]
+        tensors[name] = tensors[name] + 10**6
+
+    with pytest.raises(ModelFileError, match=r"CSR matrix|sparse|indices"):
+        loads(forged(good, astray))
+
+
+def test_an_array_of_truth_values_holds_nothing_else(data):
+    model = KernelRidge(alphas=np.array([True])).set_params(alpha="gcv")
+    raw = bytearray(dumps(model))
+    raw[-1] = 2
+    start = raw.index(b'"mercer":"') + 10
+    raw[start : start + 64] = b"0" * 64
+    raw[start : start + 64] = hashlib.sha256(raw).hexdigest().encode()
+    with pytest.raises(ModelFileError, match="truth values"):
+        loads(bytes(raw))
+
+
+def test_loading_imports_nothing_that_a_file_names(tmp_path, data):
+    def named(about, tensors):
+        about["model"]["class"] = "antigravity.Antigravity"
+
+    (tmp_path / "model.mercer").write_bytes(forged(data, named))
+    code = f"""
+import sys, mercer
+try:
+    mercer.load({str(tmp_path / "model.mercer")!r})
+except mercer.ModelFileError:
+    sys.exit("antigravity" in sys.modules)
+sys.exit(2)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_full_disk_leaves_nothing_and_keeps_what_was_there(tmp_path, model):
+    """Under a limit on the size of files writing fails half-way, as on a full disk."""
+    path = tmp_path / "model.mercer"
+    path.write_bytes(b"before")
+    code = f"""
+import resource, signal, mercer
+model = mercer.TensorSketch(random_state=0).fit([[0.0] * 5000])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    mercer.save(model, {str(path)!r})
+except OSError as error:
+    print(error.errno)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == errno.EFBIG
+    assert path.read_bytes() == b"before"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.mercer"]
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_an_error_or_an_interrupt_leaves_nothing(tmp_path, failure, monkeypatch, model):
+    def fsync(descriptor):
+        raise failure
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(type(failure)):
+        mercer.save(model, tmp_path / "model.mercer")
+    assert not list(tmp_path.iterdir())
+
+
+def test_paths_that_cannot_be_written_are_errors_of_the_system(tmp_path, model):
+    with pytest.raises(FileNotFoundError):
+        mercer.save(model, tmp_path / "no" / "model.mercer")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        mercer.save(model, tmp_path)
+    with pytest.raises(FileNotFoundError):
+        mercer.load(tmp_path / "model.mercer")
+    with pytest.raises(IsADirectoryError):
+        mercer.load(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission(tmp_path, model):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        mercer.save(model, tmp_path / "model.mercer")
+
+
+def test_an_existing_file_is_kept_where_asked(tmp_path, model):
+    path = tmp_path / "model.mercer"
+    mercer.save(model, path, overwrite=False)
+    first = path.read_bytes()
+    with pytest.raises(FileExistsError, match="exists already"):
+        mercer.save(Linear(), path, overwrite=False)
+    assert path.read_bytes() == first
+    mercer.save(Linear(), path)
+    assert mercer.load(path) == Linear()
+
+    def overtaken():
+        with atomic_file(tmp_path / "other", overwrite=False) as file:
+            file.write(b"mine")
+            (tmp_path / "other").write_bytes(b"theirs")  # another process was first
+
+    with pytest.raises(FileExistsError):
+        overtaken()
+    assert (tmp_path / "other").read_bytes() == b"theirs"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["model.mercer", "other"]
+
+
+def test_permissions_are_those_of_any_new_file_and_links_are_followed(tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    mercer.save(Linear(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert mercer.load(tmp_path / "target") == Linear()
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "target")}
+    assert len(modes) == 1
+
+
+def test_readers_meet_whole_files_only(tmp_path, model):
+    """One thread writes two models in turn while another loads: it always meets one of them, whole."""
+    path = tmp_path / "model.mercer"
+    mercer.save(model, path)
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            mercer.save(Linear(), path)
+            mercer.save(model, path)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(50):
+            mercer.load(path)
+    finally:
+        stop.set()
+        writer.join()
+
+
+def test_open_files_will_do(model):
+    file = io.BytesIO()
+    mercer.save(model, file)
+    file.seek(0)
+    np.testing.assert_array_equal(mercer.load(file).predict(X), model.predict(X))
+    with pytest.raises(ModelFileError, match="the model file: it is empty"):
+        mercer.load(file)
+
+
+def test_any_safetensors_reader_lists_the_arrays(tmp_path, model):
+    mercer.save(model, tmp_path / "model.mercer")
+    with safe_open(tmp_path / "model.mercer", framework="numpy") as file:
+        shapes = [file.get_tensor(name).shape for name in file.keys()]  # noqa: SIM118
+        about = json.loads(file.metadata()["mercer"][64:])
+    assert model.coef_.shape in shapes
+    assert about["class_name"] == "KernelRidge"
+
+
+def test_a_few_hundred_mutated_files(monkeypatch, capsys):
+    """The fuzz script itself, short; 10,000 files run by hand."""
+    script = Path(__file__).parents[2] / "scripts" / "fuzz_model_files.py"
+    monkeypatch.setattr(sys, "argv", [str(script), "--files", "200", "--seed", "1"])
+    with pytest.raises(SystemExit) as done:
+        runpy.run_path(str(script), run_name="__main__")
+    assert done.value.code == 0, capsys.readouterr().out
