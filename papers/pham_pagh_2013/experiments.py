@@ -10,7 +10,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from mercer import FourierFeatures, Gaussian, Linear, Polynomial, Sigmoid, TensorSketch
+from mercer import FourierFeatures, Gaussian, Linear, Sigmoid, TensorSketch
 from mercer.bench.data import load, unit_rows
 from mercer.bench.models import linear_svm, map_named, polynomial, relative_errors, right, timed
 
@@ -123,9 +123,9 @@ def _estimates(x: Any, y: Any, degree: int, D: int, draws: int) -> Any:
         for _ in range(degree):
             cells = rng.randint(D, size=(n, d)) + D * np.arange(n)[:, None]
             signs = rng.choice([-1.0, 1.0], size=(n, d))
-            for product, row in zip(products, (x, y), strict=True):
+            for i, row in enumerate((x, y)):
                 sketch = np.bincount(cells.ravel(), (signs * row).ravel(), n * D).reshape(n, D)
-                product *= np.fft.rfft(sketch)
+                products[i] *= np.fft.rfft(sketch)
         Cx, Cy = np.fft.irfft(products, D)
         estimates.append(np.einsum("ij,ij->i", Cx, Cy))
     return np.concatenate(estimates)
@@ -226,7 +226,7 @@ def _lemma10(cell: Cell) -> dict[str, Any]:
     largest, allowed = x.max() ** cell["p"], epsilon / (18 * (log(1 / delta) * log(D / delta)) ** 0.5)
     if largest > allowed:
         raise ValueError(f"the lemma does not apply: |x^(p)|_inf = {largest:g} > {allowed:g}")
-    estimates = _estimates(x, x, cell["p"], D, cell["draws"])
+    estimates = _estimates(x, x, cell["p"], D, cell["draws_of_tails"])
     share = float((np.abs(estimates - 1) >= epsilon).mean())
     low = share - 3.1 * (share * (1 - share) / len(estimates)) ** 0.5
     return {"ratio": share / (2 * delta), "low": low / (2 * delta), "D_of_lemma": D}
