@@ -20,8 +20,9 @@ for (const element of document.querySelectorAll('body *')) {
   const style = getComputedStyle(element);
   if (style.clipPath !== 'none' || element.classList.contains('skip')) continue;
   const box = element.getBoundingClientRect();
-  if (box.width && (box.right > width + 1 || box.left < -1)) wrong.push([element.tagName, element.className, box.right]);
-  if (element.scrollWidth > element.clientWidth + 1 && style.overflowX !== 'visible') wrong.push(['cut', element.tagName]);
+  if (box.width && (box.right > width + 1 || box.left < -1)) wrong.push([element.tagName, box.right]);
+  const hidden = element.scrollWidth > element.clientWidth + 1 && style.overflowX !== 'visible';
+  if (hidden) wrong.push(['cut', element.tagName]);
 }
 if (document.documentElement.scrollWidth > width) wrong.push(['page', document.documentElement.scrollWidth]);
 return wrong;

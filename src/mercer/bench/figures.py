@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from mercer.bench.metrics import Sample, metric, sample, show
 from mercer.bench.spec import Params
@@ -45,7 +46,7 @@ _ATTRIBUTES = {
 _LOOK: Any = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # a dollar sign in a name is a dollar sign
-    "font.size": 10,
+    "font.size": 9,
     "text.color": _INK,
     "axes.labelcolor": _INK,
     "axes.edgecolor": _FAINT,
@@ -136,7 +137,7 @@ def _lines(spec: Params, outcomes: Sequence[Outcome], where: Params, styles: Map
 
 def _plot(spec: Params, lines: Sequence[Line]) -> str:
     with mpl.rc_context(_LOOK):
-        figure = Figure(figsize=(4.7, 3.3), layout="constrained")
+        figure = Figure(figsize=(3.7, 2.7), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.add_subplot()
         for line in lines:
@@ -156,8 +157,10 @@ def _plot(spec: Params, lines: Sequence[Line]) -> str:
             )
         if "x" in spec.get("log", []):
             axes.set_xscale("log")
+            _plain_ticks(axes.xaxis)
         if "y" in spec.get("log", []):
             axes.set_yscale("log")
+            _plain_ticks(axes.yaxis)
         elif spec.get("zero", True):
             axes.set_ylim(bottom=0)
         axes.set_xlabel(_x_label(spec))
@@ -165,6 +168,14 @@ def _plot(spec: Params, lines: Sequence[Line]) -> str:
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return file.getvalue()
+
+
+def _plain_ticks(axis: Any) -> None:
+    """Write 0.2 rather than a formula: formulas are not drawn, so that names may hold dollar signs."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _x_label(spec: Params) -> str:

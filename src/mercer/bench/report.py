@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mercer.bench.figures import Drawn
 
 _TEMPLATE = Path(__file__).parent / "template"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SYMBOLS = {Status.REPRODUCED: "✓", Status.BETTER: "▲", Status.NOT_REPRODUCED: "✕", Status.NOT_RUN: "\N{EN DASH}"}
 
 
@@ -105,6 +107,7 @@ def render(outcomes: Run) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: typeset(value) if type(value) is str else value,  # on purpose not its safe subclass
     )
     environment.globals.update(swatch=figures.swatch, symbols=_SYMBOLS)
     return environment.get_template("paper.html").render(
@@ -125,6 +128,16 @@ def policy(style: str) -> str:
     """Return the page's content security policy: nothing but the one style sheet that it carries."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def typeset(text: str) -> str:
+    """Return text with inner products in angle brackets and whole powers raised.
+
+    >>> typeset("(1+<x,y>)^10")
+    '(1+⟨x,y⟩)¹⁰'
+    """
+    text = text.replace("<x,y>", "\N{MATHEMATICAL LEFT ANGLE BRACKET}x,y\N{MATHEMATICAL RIGHT ANGLE BRACKET}")
+    return re.sub(r"(?<=[\w)\u27e9|])\^(-?\d+)", lambda power: power[1].translate(_RAISED), text)
 
 
 def _shown(section: Section) -> bool:
