@@ -40,9 +40,9 @@ def _map(name: str, gamma: float, c: int, seed: int) -> Any:
 def error_against_c(cell: Cell) -> dict[str, Any]:
     """Errors of a map's Gram matrix at c features, over draws."""
     X = _pendigits(cell["rows"])
-    K, found = Gaussian(gamma=cell["gamma"])(X), []
-    for seed in range(cell["runs"]):
-        found.append(_errors(_map(cell["map"], cell["gamma"], cell["c"], seed).fit_transform(X), K))
+    K = Gaussian(gamma=cell["gamma"])(X)
+    maps = [_map(cell["map"], cell["gamma"], cell["c"], seed) for seed in range(cell["runs"])]
+    found = [_errors(feature_map.fit_transform(X), K) for feature_map in maps]
     return {name: [errors[name] for errors in found] for name in found[0]}
 
 
@@ -73,9 +73,8 @@ def rate_in_dimension(cell: Cell) -> dict[str, Any]:
 def map_cost(cell: Cell) -> dict[str, Any]:
     """Seconds to build a map of c features and apply it to the rows of MNIST."""
     X = load("mnist").X[: cell["rows"]].astype(np.float32) / 255
-    times = []
-    for seed in range(cell["runs"] + 1):  # the first warms up
-        times.append(timed(lambda s=seed: _map(cell["map"], 0.02, cell["c"], s).fit_transform(X))[1])
+    seeds = range(cell["runs"] + 1)  # the first warms up
+    times = [timed(lambda s=seed: _map(cell["map"], 0.02, cell["c"], s).fit_transform(X))[1] for seed in seeds]
     return {"map_seconds": times[1:]}
 
 

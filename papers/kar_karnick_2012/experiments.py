@@ -54,7 +54,7 @@ def classify(cell: Cell) -> dict[str, Any]:
         X, y, X_test, y_test = _rows(cell["data"], seed)
         feature_map = map_named(cell["method"], kernel, width, seed, X.shape[1])
         Z, map_seconds = timed(lambda m=feature_map, X=X: m.fit_transform(X))
-        model, fit_seconds = timed(lambda Z=Z, y=y: linear_svm(Z, y))
+        model, fit_seconds = timed(lambda Z=Z, y=y: linear_svm(Z, y, max_iter=cell["passes"]))
         found, predict_seconds = timed(lambda m=feature_map, s=model, X=X_test, y=y_test: right(s, m.transform(X), y))
         for name, value in zip(
             names, (map_seconds, fit_seconds, predict_seconds, right(model, Z, y), found), strict=True

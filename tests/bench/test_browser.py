@@ -8,7 +8,8 @@ import pytest
 from mercer import bench
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="the browser tests need selenium")
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
     not (BROWSER and DRIVER), reason="the browser tests need Debian's chromium and chromium-driver"
 )

@@ -1,5 +1,8 @@
 """Papers as folders: grids of cells, and faults named by file."""
 
+import subprocess
+import sys
+
 import pytest
 
 from mercer import bench
@@ -91,3 +94,8 @@ def test_a_faulty_specification_names_the_file_and_the_fault(paper, content, mes
     (paper / "experiment.toml").write_text(content)
     with pytest.raises(bench.BenchError, match=f"(?s)experiment.toml.*{message}"):
         load_paper(paper)
+
+
+def test_listing_papers_loads_neither_plots_nor_templates_nor_scikit_learn():
+    code = "import sys, mercer.bench; print({'matplotlib', 'jinja2', 'sklearn'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
