@@ -110,7 +110,7 @@ def show(value: float, unit: Unit = "", deviation: float | None = None) -> str:
         return f"{_digits(value / scale)} {name}"
     if unit == "x":
         return f"{_digits(value)}\N{MULTIPLICATION SIGN}"
-    return _digits(value) if deviation is None else f"{_digits(value)} ± {_digits(deviation)}"
+    return _digits(value) if deviation is None else f"{_digits(value)} ± {deviation:.2g}"
 
 
 def _time_unit(seconds: float) -> tuple[float, str]:
