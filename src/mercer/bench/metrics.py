@@ -16,12 +16,13 @@ Better = Literal["higher", "lower", "equal"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A number a run: its label, unit and better direction, and how it follows from a cell's raw values."""
+    """A number a run: its label (and a short one for tables), unit, better direction, and how raw values give it."""
 
     label: str
     unit: Unit
     better: Better
     of: Callable[[Mapping[str, Any]], Any]
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,16 @@ def _total(*names: str) -> Callable[[Mapping[str, Any]], Any]:
 
 
 METRICS: dict[str, Metric] = {
-    "train_accuracy": Metric("accuracy on the training rows", "%", "higher", _share("train_correct", "train_rows")),
-    "test_accuracy": Metric("accuracy on the test rows", "%", "higher", _share("test_correct", "test_rows")),
-    "seconds": Metric("time of map and training", "s", "lower", _total("map_seconds", "fit_seconds")),
-    "map_seconds": Metric("time of the map", "s", "lower", lambda values: values["map_seconds"]),
-    "fit_seconds": Metric("time of training", "s", "lower", lambda values: values["fit_seconds"]),
-    "predict_seconds": Metric("time of prediction", "s", "lower", lambda values: values["predict_seconds"]),
+    "train_accuracy": Metric(
+        "accuracy on the training rows", "%", "higher", _share("train_correct", "train_rows"), "train"
+    ),
+    "test_accuracy": Metric("accuracy on the test rows", "%", "higher", _share("test_correct", "test_rows"), "test"),
+    "seconds": Metric("time of map and training", "s", "lower", _total("map_seconds", "fit_seconds"), "train in"),
+    "map_seconds": Metric("time of the map", "s", "lower", lambda values: values["map_seconds"], "map in"),
+    "fit_seconds": Metric("time of training", "s", "lower", lambda values: values["fit_seconds"], "train in"),
+    "predict_seconds": Metric(
+        "time of prediction", "s", "lower", lambda values: values["predict_seconds"], "predict in"
+    ),
     "relative_error": Metric("mean relative error of the kernel", "", "lower", lambda values: values["relative_error"]),
     "frobenius_error": Metric("relative Frobenius error", "", "lower", lambda values: values["frobenius_error"]),
     "nmi": Metric("normalised mutual information", "", "higher", lambda values: values["nmi"]),

@@ -179,7 +179,7 @@ def _table(spec: Params, outcomes: Sequence[Outcome]) -> Table:
 def _entry(outcomes: Sequence[Outcome], where: Params, column: str, metrics: Sequence[str]) -> Entry:
     if not any(includes(outcome.cell.params, where) for outcome in outcomes):
         return Entry(column, ())
-    found = [(metric(name).label, sample(outcomes, name, where)) for name in metrics]
+    found = [(metric(name).short or metric(name).label, sample(outcomes, name, where)) for name in metrics]
     return Entry(column, tuple((label, str(value)) for label, value in found if value is not None))
 
 
