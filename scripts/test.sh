@@ -41,6 +41,12 @@ MERCER_PURE_PYTHON=1 build/pure-venv/bin/pip install --quiet ".[test]"
 MERCER_PURE_PYTHON=1 build/pure-venv/bin/python -m pytest -q -n 2 tests/reference tests/kernels tests/test_core.py \
   tests/test_import.py tests/features/test_*sketch.py tests/features/test_maclaurin.py tests/features/test_compose.py
 
+say "a browser for the page's tests"
+if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+    chromium chromium-driver; } >/dev/null || echo "no browser could be installed: its tests are skipped"
+fi
+
 say "tests and doctests of the installed package"
 "$venv/bin/python" -m pytest -q -n 2 --doctest-modules --pyargs mercer --import-mode=importlib
 "$venv/bin/python" -m pytest -n 2 tests "$@"

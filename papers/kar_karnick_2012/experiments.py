@@ -1,0 +1,121 @@
+"""The experiments of Kar and Karnick (2012): a function a kind of cell, each returning raw numbers."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import minmax_scale
+from sklearn.svm import SVC
+
+from mercer import Exponential, Polynomial, RandomMaclaurin, components_for
+from mercer.bench.data import load, unit_rows
+from mercer.bench.models import linear_svm, map_named, right, timed
+
+Cell = dict[str, Any]
+
+
+def _kernel(name: str) -> Any:
+    return Exponential(gamma=4.0) if name.startswith("exp") else Polynomial(10, coef0=1.0)
+
+
+def toy(cell: Cell) -> dict[str, Any]:
+    """Average error of the reconstructed kernel matrix of 100 random points, over draws."""
+    kernel, errors = _kernel(cell["kernel"]), []
+    for seed in range(cell["runs"]):
+        X = unit_rows(np.random.RandomState(seed).standard_normal((100, cell["d"]))).astype(np.float64)
+        Z = map_named(cell["method"], kernel, cell["D"], seed, cell["d"]).fit_transform(X)
+        K = kernel(X)
+        errors.append(float(np.abs(Z @ Z.T - K).mean() / np.abs(K).mean()))
+    return {"reconstruction_error": errors}
+
+
+def _rows(name: str, seed: int) -> tuple[Any, Any, Any, Any]:
+    """Return train and test rows in the unit ball, columns brought to [-1, 1] first; at most 60,000 to train."""
+    files = {"Nursery": "nursery", "Cod-RNA": "codrna", "Adult": "a9a", "IJCNN": "ijcnn1", "Covertype": "covtype"}
+    data = load(files[name])
+    X, y = (
+        (data.X, data.y)
+        if data.X_test is None
+        else (np.vstack([data.X, data.X_test]), np.concatenate([data.y, data.y_test]))
+    )
+    y = y == 2 if name == "Covertype" else y
+    order = np.random.RandomState(seed).permutation(len(X))
+    n_train = min(int(0.6 * len(X)), 60_000)
+    order = order[: n_train + min(len(X) - n_train, 40_000)]
+    X, y = minmax_scale(X[order].astype(np.float32), feature_range=(-1, 1)), y[order]
+    X /= np.linalg.norm(X, axis=1).max() * np.float32(1 + 1e-6)
+    return X[:n_train], y[:n_train], X[n_train:], y[n_train:]
+
+
+def classify(cell: Cell) -> dict[str, Any]:
+    """Accuracy on test rows and times of training and testing, over draws (the two tables)."""
+    names = ("map_seconds", "fit_seconds", "predict_seconds", "train_correct", "test_correct")
+    runs: dict[str, list[Any]] = {name: [] for name in names}
+    kernel, width = _kernel(cell["kernel"]), cell["D"][cell["method"]].get(cell["data"], 500)
+    for seed in range(cell["runs"]):
+        X, y, X_test, y_test = _rows(cell["data"], seed)
+        feature_map = map_named(cell["method"], kernel, width, seed, X.shape[1])
+        Z, map_seconds = timed(lambda m=feature_map, X=X: m.fit_transform(X))
+        model, fit_seconds = timed(lambda Z=Z, y=y: linear_svm(Z, y, max_iter=cell["passes"]))
+        found, predict_seconds = timed(lambda m=feature_map, s=model, X=X_test, y=y_test: right(s, m.transform(X), y))
+        for name, value in zip(
+            names, (map_seconds, fit_seconds, predict_seconds, right(model, Z, y), found), strict=True
+        ):
+            runs[name].append(value)
+    return {**runs, "train_rows": len(y), "test_rows": len(y_test), "features": Z.shape[1]}
+
+
+def exact_svm(cell: Cell) -> dict[str, Any]:
+    """Accuracy on test rows and times of LIBSVM with the kernel itself."""
+    X, y, X_test, y_test = _rows(cell["data"], 0)
+    X, y = X[: cell["largest"]].astype(np.float64), y[: cell["largest"]]
+    if cell["kernel"].startswith("exp"):
+        svm = SVC(kernel=_kernel(cell["kernel"]), C=cell["C"])
+    else:
+        svm = SVC(kernel="poly", degree=10, gamma=1.0, coef0=1.0, C=cell["C"], cache_size=1000)
+    model, fit_seconds = timed(lambda: svm.fit(X, y))
+    starts = range(0, len(y_test), 2000)  # a kernel given as a function is evaluated on all rows at once
+    found, predict_seconds = timed(
+        lambda: sum(right(model, X_test[i : i + 2000].astype(np.float64), y_test[i : i + 2000]) for i in starts)
+    )
+    return {
+        "test_correct": found,
+        "test_rows": len(y_test),
+        "train_rows": len(y),
+        "map_seconds": 0.0,
+        "fit_seconds": fit_seconds,
+        "predict_seconds": predict_seconds,
+        "support_vectors": len(model.support_),
+    }
+
+
+def theorem4(cell: Cell) -> dict[str, Any]:
+    """Largest error over points of the ball at the D that Theorem 4 with explicit constants asks for, over epsilon."""
+    d = cell["d"]
+    ball = np.random.RandomState(0).standard_normal((400, d))
+    ball *= cell["radius"] / np.abs(ball).sum(axis=1, keepdims=True)  # the theorem's ball is of the 1-norm
+    kernel = Polynomial(2, coef0=1.0) if cell["kernel"] == "(1+<x,y>)^2" else Exponential(gamma=1.0)
+    needed = int(
+        components_for(
+            kernel, ball, error=cell["epsilon"], confidence=1 - cell["delta"], kind="uniform", method="maclaurin"
+        )
+    )
+    used = min(needed, cell["largest_D"])
+    worst = []
+    for seed in range(cell["runs"]):
+        Z = RandomMaclaurin(kernel, n_components=used, random_state=seed).fit_transform(ball)
+        worst.append(float(np.abs(Z @ Z.T - kernel(ball)).max()) / cell["epsilon"])
+    return {"ratio": worst, "D_of_theorem": needed, "D_used": used}
+
+
+def support_vectors(cell: Cell) -> dict[str, Any]:
+    """Seconds to predict 2,000 rows: exact SVMs pay for every support vector, features do not."""
+    X, y, X_test, _ = _rows("Adult", 0)
+    X, y, X_test = X[: cell["rows"]], y[: cell["rows"]], X_test[:2000]
+    if cell["method"] == "exact":
+        model = SVC(kernel="poly", degree=10, gamma=1.0, coef0=1.0, C=1.0).fit(X, y)
+        times = [timed(lambda: model.predict(X_test))[1] for _ in range(3)]
+        return {"predict_seconds": times, "support_vectors": len(model.support_)}
+    feature_map = RandomMaclaurin(Polynomial(10, coef0=1.0), n_components=500, random_state=0)
+    model = linear_svm(feature_map.fit_transform(X), y)
+    times = [timed(lambda: model.predict(feature_map.transform(X_test)))[1] for _ in range(3)]
+    return {"predict_seconds": times, "support_vectors": 0}

@@ -1,0 +1,9 @@
+"""What can go wrong in a reproduction, each as one sentence with the way out."""
+
+
+class BenchError(ValueError):
+    """A paper, table, specification or result file that cannot be used; the message names it and the way out."""
+
+
+class MissingDataError(BenchError):
+    """A data set that is not here: the cells that need it are skipped, and their claims are "not run"."""

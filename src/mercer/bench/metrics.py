@@ -1,0 +1,132 @@
+"""Numbers computed from raw results: what they are called, their unit, and which way is better."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Any, Literal
+
+from mercer.bench.errors import BenchError
+from mercer.bench.spec import Params, includes
+from mercer.bench.store import Outcome
+
+Unit = Literal["%", "s", "x", ""]
+Better = Literal["higher", "lower", "equal"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number a run: its label (and a short one for tables), unit, better direction, and how raw values give it."""
+
+    label: str
+    unit: Unit
+    better: Better
+    of: Callable[[Mapping[str, Any]], Any]
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The same number over the runs of a cell."""
+
+    values: tuple[float, ...]
+    unit: Unit = ""
+
+    @property
+    def mean(self) -> float:
+        """Mean over the runs."""
+        return fmean(self.values)
+
+    @property
+    def deviation(self) -> float:
+        """Sample deviation over the runs; 0 for one run."""
+        return stdev(self.values) if len(self.values) > 1 else 0.0
+
+    @property
+    def centre(self) -> float:
+        """What stands for the runs: the mean, and of times the least, since other work only ever adds to them."""
+        return min(self.values) if self.unit == "s" else self.mean
+
+    @property
+    def error(self) -> float:
+        """Standard error of the centre; none is claimed of a least time."""
+        return 0.0 if self.unit == "s" else self.deviation / sqrt(len(self.values))
+
+    def __str__(self) -> str:
+        return show(self.centre, self.unit, self.deviation if len(self.values) > 1 else None)
+
+
+def _share(right: str, all_: str) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda values: [100 * count / values[all_] for count in as_list(values[right])]
+
+
+def _total(*names: str) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda values: [sum(parts) for parts in zip(*(as_list(values[name]) for name in names), strict=True)]
+
+
+METRICS: dict[str, Metric] = {
+    "train_accuracy": Metric(
+        "accuracy on the training rows", "%", "higher", _share("train_correct", "train_rows"), "train"
+    ),
+    "test_accuracy": Metric("accuracy on the test rows", "%", "higher", _share("test_correct", "test_rows"), "test"),
+    "seconds": Metric("time of map and training", "s", "lower", _total("map_seconds", "fit_seconds"), "train in"),
+    "map_seconds": Metric("time of the map", "s", "lower", lambda values: values["map_seconds"], "map in"),
+    "fit_seconds": Metric("time of training", "s", "lower", lambda values: values["fit_seconds"], "train in"),
+    "predict_seconds": Metric(
+        "time of prediction", "s", "lower", lambda values: values["predict_seconds"], "predict in"
+    ),
+    "relative_error": Metric("mean relative error of the kernel", "", "lower", lambda values: values["relative_error"]),
+    "frobenius_error": Metric("relative Frobenius error", "", "lower", lambda values: values["frobenius_error"]),
+    "nmi": Metric("normalised mutual information", "", "higher", lambda values: values["nmi"]),
+}
+
+
+def metric(name: str) -> Metric:
+    """Return a metric by name; a raw value without an entry of its own is itself, better neither way."""
+    return METRICS.get(name) or Metric(name.replace("_", " "), "", "equal", lambda values: values[name])
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a list of runs as it is, and a single number as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+def sample(outcomes: Iterable[Outcome], name: str, where: Params) -> Sample | None:
+    """Return a metric over the runs of all finished cells with the wanted parameters; None if there are none."""
+    found = metric(name)
+    values: list[float] = []
+    for outcome in outcomes:
+        if outcome.status == "done" and includes(outcome.cell.params, where):
+            try:
+                values += [float(value) for value in as_list(found.of(outcome.values))]
+            except KeyError:
+                raise BenchError(
+                    f"{outcome.cell}: no value {name!r} was stored; there are {', '.join(outcome.values)}."
+                ) from None
+    return Sample(tuple(values), found.unit) if values else None
+
+
+def show(value: float, unit: Unit = "", deviation: float | None = None) -> str:
+    """Return a number for readers: percents to two decimals, times in a fitting unit, others to three digits."""
+    if unit == "%":
+        return f"{value:.2f} %" if deviation is None else f"{value:.2f} ± {deviation:.2f} %"
+    if unit == "s":
+        scale, name = _time_unit(value)
+        return f"{_digits(value / scale)} {name}"
+    if unit == "x":
+        return f"{_digits(value)}\N{MULTIPLICATION SIGN}"
+    return _digits(value) if deviation is None else f"{_digits(value)} ± {deviation:.2g}"
+
+
+def _time_unit(seconds: float) -> tuple[float, str]:
+    if seconds >= 5400:
+        return 3600, "h"
+    if seconds >= 90:
+        return 60, "min"
+    return (1, "s") if seconds >= 0.1 else (1e-3, "ms")
+
+
+def _digits(value: float) -> str:
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    return f"{value:.1e}"

@@ -1,0 +1,141 @@
+"""Raw results as small JSON files, one a cell: written whole or not at all, checked when read."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+from mercer.bench.errors import BenchError
+from mercer.bench.spec import Cell
+
+Status = Literal["done", "skipped", "failed", "missing"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell: its raw values, or why there are none."""
+
+    cell: Cell
+    status: Status
+    values: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    seconds: float = 0.0
+    machine: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of results; ``warn`` hears of files that had to be set aside."""
+
+    folder: Path
+    warn: Callable[[str], None] = lambda _: None
+
+    def path(self, cell: Cell) -> Path:
+        """Return where a cell's result is kept."""
+        return self.folder / cell.experiment / f"{cell.key}.json"
+
+    def write(self, outcome: Outcome) -> None:
+        """Write a result atomically: a crash, a full disk or Ctrl-C leaves the old file or none."""
+        content = {
+            "experiment": outcome.cell.experiment,
+            "params": dict(outcome.cell.params),
+            "settings": dict(outcome.cell.settings),
+            "version": outcome.cell.version,
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "values": outcome.values,
+            "seconds": round(outcome.seconds, 3),
+            "machine": outcome.machine,
+        }
+        content["sha256"] = _checksum(content)
+        write_text(self.path(outcome.cell), json.dumps(content, indent=1, allow_nan=True) + "\n")
+
+    def read(self, cell: Cell) -> Outcome:
+        """Return a cell's outcome; a file that is not what was written is set aside, and the cell is missing."""
+        path = self.path(cell)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return Outcome(cell, "missing", reason="it has not been run yet")
+        except UnicodeDecodeError:
+            return self._set_aside(cell, path, "it is not text")
+        try:
+            content = json.loads(text)
+            intact = content.pop("sha256") == _checksum(content) and content["experiment"] == cell.experiment
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return self._set_aside(cell, path, "it is not a result")
+        if not intact:
+            return self._set_aside(cell, path, "its checksum differs: it was changed after it was written")
+        return Outcome(
+            cell, content["status"], content["values"], content["reason"], content["seconds"], content["machine"]
+        )
+
+    def _set_aside(self, cell: Cell, path: Path, fault: str) -> Outcome:
+        aside = path.with_suffix(".corrupt")
+        try:
+            path.replace(aside)
+        except OSError as error:
+            raise BenchError(f"{path}: {fault}, and it cannot be set aside ({error}). Remove it.") from None
+        self.warn(f"{path}: {fault}. Set aside as {aside.name}; the cell will be run again.")
+        return Outcome(cell, "missing", reason="its result file was corrupted")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, and say in one sentence why it could not be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    except OSError as fault:
+        raise BenchError(_cannot_write(path, fault)) from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException as fault:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        if isinstance(fault, OSError):
+            raise BenchError(_cannot_write(path, fault)) from None
+        raise
+
+
+def _cannot_write(path: Path, fault: OSError) -> str:
+    return f"{path}: cannot be written ({fault.strerror}). What was finished is kept: make room and run again."
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def plain(value: Any) -> Any:
+    """Return NumPy numbers and arrays as JSON's own types; refuse what is not finite by name elsewhere."""
+    if isinstance(value, dict):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return value
+
+
+def not_finite(values: dict[str, Any]) -> list[str]:
+    """Return the names of values that hold NaN or infinity."""
+    return [name for name, value in values.items() if any(not isfinite(number) for number in numbers(value))]
+
+
+def numbers(value: Any) -> list[float]:
+    """Return all numbers in a value, however nested."""
+    if isinstance(value, dict):
+        return [number for entry in value.values() for number in numbers(entry)]
+    if isinstance(value, list):
+        return [number for entry in value for number in numbers(entry)]
+    return [value] if isinstance(value, int | float) and not isinstance(value, bool) else []

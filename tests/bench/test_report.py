@@ -1,0 +1,124 @@
+"""The page: everything escaped, no script, no style but the one its policy names, ids of its own."""
+
+import itertools
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from mercer import bench
+from mercer.bench.report import policy
+
+VOID = {"meta", "br", "img", "input", "link", "hr"}
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and ids, and checks that tags nest."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.ids, self.open = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def text(paper):
+    bench.run("author_2020")
+    return bench.report("author_2020").read_text()
+
+
+def test_hostile_names_are_escaped(text):
+    page = Page(text)
+    assert not page.open
+    assert "script" not in page.tags
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "A &lt;b&gt;Paper&lt;/b&gt; &amp; $more$" in text
+    assert "good &lt;i&gt;beats&lt;/i&gt; bad" in text
+
+
+def test_nothing_is_loaded_or_run(text):
+    page = Page(text)
+    names = {name for name, _ in page.attributes}
+    assert not {name for name in names if name.startswith("on")}
+    assert not names & {"style", "src", "srcset", "action", "data"}
+    links = [value for name, value in page.attributes if name in ("href", "xlink:href")]
+    assert all(link.startswith("#") for link in links)
+    assert {link[1:] for link in links} <= set(page.ids)
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+
+
+def test_the_policy_names_the_style_and_nothing_else(text):
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
+    assert text.count("<style") == 1
+    assert policy(style).replace("'", "&#39;") in text
+    assert policy(style).startswith("default-src 'none'; style-src 'sha256-")
+
+
+def test_ids_are_unique(text):
+    ids = Page(text).ids
+    assert len(ids) == len(set(ids))
+
+
+def test_every_figure_has_words_for_those_who_cannot_see_it(text):
+    assert re.search(r'role="img" aria-label="relative Frobenius error against D', text)
+    assert "<figcaption>Errors.</figcaption>" in text
+    assert "The numbers behind this figure" in text
+
+
+def test_headings_go_down_one_level_at_a_time(text):
+    levels = [int(tag[1]) for tag in Page(text).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_verdicts_and_the_machine_are_on_the_page(text):
+    assert "90.50 ± 0.50 %" in text
+    assert ">not run<" in re.sub(r"\s+", " ", text).replace("</span> not run</span>", ">not run<")
+    assert "nobody can measure it" in text
+    assert "it takes too long" not in text
+    assert '<th scope="row">cpu</th>' in text
+
+
+def test_a_page_of_nothing_run_says_so(paper):
+    text = bench.report("author_2020", output=paper / "page.html").read_text()
+    assert "it has not been run yet" in text
+    assert "<svg" in text
+
+
+def test_a_page_that_cannot_be_written_is_one_sentence(paper):
+    (paper / "file").write_text("")
+    with pytest.raises(bench.BenchError, match="cannot be written"):
+        bench.report("author_2020", output=paper / "file" / "page.html")
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_what_to_install_is_one_line(paper, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "mercer.bench.figures", raising=False)
+    with pytest.raises(bench.BenchError, match=rf"the page needs {package}.*pip install 'mercer\[bench\]'"):
+        bench.report("author_2020")
+
+
+def test_the_quick_run_is_called_so(paper):
+    bench.run("author_2020", quick=True)
+    text = bench.report("author_2020", quick=True).read_text()
+    assert "This is the quick run." in text
+    assert "run author_2020 --quick" in text
