@@ -38,6 +38,8 @@ _PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "_Piece": (),
     },
     "mercer.gram.partition": {"Partition": ()},
+    "mercer.learners.online_steps": {"Weights": ()},
+    "mercer.learners.online_support": {"Support": ()},
     "mercer.solvers.solution": {"Solution": ()},
 }
 
