@@ -261,7 +261,7 @@ class KernelSVR(MultiOutputMixin, RegressorMixin, SupportVectorLearner):
     >>> from mercer import Gaussian, KernelSVR
     >>> X = np.random.RandomState(0).rand(400, 1)
     >>> y = np.sin(6 * X[:, 0])
-    >>> model = KernelSVR(Gaussian(gamma=10.0), C=10.0, epsilon=0.01, random_state=0).fit(X, y)
+    >>> model = KernelSVR(Gaussian(gamma=10.0), loss="squared_epsilon_insensitive", C=10.0, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.99)
     True
     """
