@@ -5,7 +5,7 @@
 // entries of the last factor the right ones, and every left term meets every right one.
 
 // True where `n_terms` products cost less than the transforms of p factors and back. One product, on all lanes of a
-// bucket or on one lane of a CSR row, was measured to take the time of one of the D log2(D) elements of a transform.
+// bucket, was measured to take the time of one of the D log2(D) elements of a transform.
 inline bool terms_are_fewer(double n_terms, int64_t n_factors, int64_t length) {
     double levels = 0;
     for (int64_t rest = length; rest > 1; rest /= 2) ++levels;
@@ -202,25 +202,19 @@ int64_t n_entries(const CsrRows<T, I>& X, int64_t row, const Augmentation& augme
     return X.indptr[row + 1] - X.indptr[row] + (augmentation.constant != 0);
 }
 
-// A transform serves kLanes rows at once.
+// A transform serves kLanes rows at once, and products of single lanes were measured to take longer than those of all.
+constexpr double kScalarTerm = 3.5;
+
 template <class T, class I>
 bool is_short(const CsrRows<T, I>& X, int64_t row, const HashTable& hashes, const Augmentation& augmentation,
               int64_t length) {
     const double n_terms = power(double(n_entries(X, row, augmentation)), hashes.n_factors);
-    return terms_are_fewer(kLanes<T> * n_terms, hashes.n_factors, length);
+    return terms_are_fewer(kScalarTerm * kLanes<T> * n_terms, hashes.n_factors, length);
 }
 
 template <class T, class I>
-bool has_long_row(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation, int64_t length) {
-    for (int64_t i = 0; i < X.n_rows; ++i) {
-        if (!is_short<T, I>(X, i, hashes, augmentation, length)) return true;
-    }
-    return false;
-}
-
-template <class T, class I>
-Status sketch_sparse_row(const CsrRows<T, I>& X, int64_t row, const HashTable& hashes,
-                         const Augmentation& augmentation, int64_t n_buckets, T* out) {
+Status sketch_short_row(const CsrRows<T, I>& X, int64_t row, const HashTable& hashes,
+                        const Augmentation& augmentation, int64_t n_buckets, T* out) {
     const int64_t n = n_entries(X, row, augmentation);
     const auto most = static_cast<int64_t>(power(double(n), hashes.n_factors - 1)) + 1;
     auto* entries = static_cast<SparseTerm<T>*>(scratch(Slot::hashes, n * sizeof(SparseTerm<T>)));
@@ -240,18 +234,6 @@ Status sketch_sparse_row(const CsrRows<T, I>& X, int64_t row, const HashTable& h
             const int64_t bucket = terms[t].bucket + entries[e].bucket;
             out[bucket < n_buckets ? bucket : bucket - n_buckets] += terms[t].value * entries[e].value;
         }
-    }
-    return Status::ok;
-}
-
-template <class T, class I>
-Status sketch_short_rows(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation,
-                          const Matrix<T>& out) {
-    for (int64_t i = 0; i < X.n_rows; ++i) {
-        if (!is_short<T, I>(X, i, hashes, augmentation, out.n_columns)) continue;
-        T* row = out.data + i * out.stride;
-        const Status status = sketch_sparse_row<T, I>(X, i, hashes, augmentation, out.n_columns, row);
-        if (status != Status::ok) return status;
     }
     return Status::ok;
 }

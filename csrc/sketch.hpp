@@ -72,14 +72,15 @@ struct CsrSource {
     HashTable hashes;
     Augmentation augmentation;
     int64_t n_buckets;
+    const int64_t* chosen;  // the rows to take, or null for all
+    int64_t n_rows;
 
     template <int kFactors>
     Status fill(int64_t first_row, int64_t factor, T* buffer) const {
         std::memset(buffer, 0, n_buckets * kFactors * kLanes<T> * sizeof(T));
-        const int64_t left = X.n_rows - first_row;
-        const int64_t n_rows = left < kLanes<T> ? left : kLanes<T>;
-        for (int64_t i = 0; i < n_rows; ++i) {
-            const Status status = fill_row<kFactors>(first_row + i, factor, buffer + i);
+        for (int64_t i = 0; i < kLanes<T> && first_row + i < n_rows; ++i) {
+            const int64_t row = chosen ? chosen[first_row + i] : first_row + i;
+            const Status status = fill_row<kFactors>(row, factor, buffer + i);
             if (status != Status::ok) return status;
         }
         return Status::ok;
@@ -156,6 +157,6 @@ void count_sketch(const Matrix<const T>& X, const HashTable& hashes, const Matri
 
 template <class T, class I>
 Status count_sketch_csr(const CsrRows<T, I>& X, const HashTable& hashes, const Matrix<T>& out) {
-    const CsrSource<T, I> source = {X, hashes, {1, 0}, out.n_columns};
+    const CsrSource<T, I> source = {X, hashes, {1, 0}, out.n_columns, nullptr, X.n_rows};
     return sketch_rows<T>(source, out);
 }

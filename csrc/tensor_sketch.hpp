@@ -154,24 +154,43 @@ void tensor_sketch(const Matrix<const T>& X, const HashTable& hashes, const Augm
     convolve_rows<T>(source, hashes.n_factors, plan, out);
 }
 
-// A group that has a long row is transformed; its short rows, as those of any other group, are then written term by
-// term, so that the bits of a row never depend on its neighbours.
+// Transforms `count` <= kLanes chosen rows, ascending ones.
+template <class T, class I>
+Status convolve_chosen(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation,
+                       const RealPlan<T>& plan, const int64_t* chosen, int64_t count, const Matrix<T>& out) {
+    if (count == 0) return Status::ok;
+    const CsrSource<T, I> source = {X, hashes, augmentation, out.n_columns, chosen, count};
+    const bool adjacent = chosen[count - 1] - chosen[0] == count - 1;
+    T* beside = adjacent ? nullptr : static_cast<T*>(scratch(Slot::packed_rows, out.n_columns * MERCER_LANE_BYTES));
+    const Matrix<T> target = {adjacent ? out.data + chosen[0] * out.stride : beside, count, out.n_columns,
+                              adjacent ? out.stride : out.n_columns};
+    const Status status = convolve_rows<T>(source, hashes.n_factors, plan, target);
+    for (int64_t i = 0; !adjacent && i < count; ++i) {
+        std::memcpy(out.data + chosen[i] * out.stride, beside + i * out.n_columns, out.n_columns * sizeof(T));
+    }
+    return status;
+}
+
+// Every row chooses for itself, so that its bits never depend on its neighbours: short ones go term by term, long ones
+// are gathered until they fill the lanes of a transform.
 template <class T, class I>
 Status tensor_sketch_csr(const CsrRows<T, I>& X, const HashTable& hashes, const Augmentation& augmentation,
                          const RealPlan<T>& plan, const Matrix<T>& out) {
-    for (int64_t row = 0; row < out.n_rows; row += kLanes<T>) {
-        const int64_t n_rows = out.n_rows - row < kLanes<T> ? out.n_rows - row : kLanes<T>;
-        const CsrRows<T, I> group = {X.data, X.indices, X.indptr + row, n_rows, X.n_columns};
-        const Matrix<T> target = {out.data + row * out.stride, n_rows, out.n_columns, out.stride};
-        const CsrSource<T, I> source = {group, hashes, augmentation, out.n_columns};
+    int64_t chosen[kLanes<T>], count = 0;
+    for (int64_t row = 0; row < out.n_rows; ++row) {
         Status status = Status::ok;
-        if (has_long_row<T, I>(group, hashes, augmentation, out.n_columns)) {
-            status = convolve_rows<T>(source, hashes.n_factors, plan, target);
+        if (is_short<T, I>(X, row, hashes, augmentation, out.n_columns)) {
+            status = sketch_short_row<T, I>(X, row, hashes, augmentation, out.n_columns, out.data + row * out.stride);
+        } else {
+            chosen[count++] = row;
         }
-        if (status == Status::ok) status = sketch_short_rows<T, I>(group, hashes, augmentation, target);
+        if (count == kLanes<T>) {
+            status = convolve_chosen<T, I>(X, hashes, augmentation, plan, chosen, count, out);
+            count = 0;
+        }
         if (status != Status::ok) return status;
     }
-    return Status::ok;
+    return convolve_chosen<T, I>(X, hashes, augmentation, plan, chosen, count, out);
 }
 
 template <class T>
