@@ -175,7 +175,7 @@ def blocks(cell: Cell) -> dict[str, Any]:
     kernel = Gaussian(gamma=cell["gamma"])
     K = kernel(X)
     if cell["approximation"] == "block":
-        estimate = np.asarray(BlockGram(kernel, n_clusters=5, random_state=0).fit(X).rows(np.arange(len(X))))
+        estimate = BlockGram(kernel, X, n_clusters=5, random_state=0).to_dense()
     else:
         values, vectors = np.linalg.eigh(K)
         rank = len(X) // 5
