@@ -23,7 +23,7 @@ _PREDICT_ROWS = 16384
 
 
 class TableModel(BaseEstimator):
-    """A learner together with what turns the columns of a table into its X and y, so that one file holds both.
+    r"""A learner together with what turns the columns of a table into its X and y, so that one file holds both.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class TableModel(BaseEstimator):
     >>> from mercer.data.tables import open_table
     >>> from mercer.learners.tables import TableModel
     >>> path = os.path.join(tempfile.mkdtemp(), "squares.csv")
-    >>> _ = open(path, "w").write("x,y\\n" + "".join(f"{i / 50},{(i / 50) ** 2}\\n" for i in range(100)))
+    >>> _ = open(path, "w").write("x,y\n" + "".join(f"{i / 50},{(i / 50) ** 2}\n" for i in range(100)))
     >>> model = TableModel(regressor=KernelRidge(alpha=1e-3, random_state=0)).fit(open_table(path), "y")
-    >>> [round(float(value), 2) for value in next(model.predict(open_table(path)))[:3]]
-    [0.0, 0.0, 0.0]
+    >>> round(float(next(model.predict(open_table(path)))[50]), 1)  # of 1.0, whose square is 1
+    1.0
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class TableModel(BaseEstimator):
         return self
 
     def _fit(self, table: Table, wanted: Wanted, target: str, watch: Callable[[Batch], None] | None) -> None:
-        labels = _Labels(table.name, target)
+        labels = Labels(table.name, target)
 
         def both(batch: Batch) -> None:
             labels.update(batch.target)
@@ -183,7 +183,7 @@ class TableModel(BaseEstimator):
             yield self.learner_.feature_map_.transform(X)
 
 
-class _Labels:
+class Labels:
     """What one pass learns of the target."""
 
     def __init__(self, owner: str, target: str):
@@ -195,6 +195,7 @@ class _Labels:
         self._many = False
 
     def update(self, values: Array | None) -> None:
+        """Add rows."""
         assert values is not None  # noqa: S101
         if values.dtype == object:
             missing = np.array([value is None for value in values])
@@ -213,6 +214,7 @@ class _Labels:
         self.n_rows += len(values)
 
     def task(self, asked: str) -> Task:
+        """Return the task, found from the values where ``asked`` is "auto", or refuse it."""
         if asked == "auto":
             few = self._whole and not self._many and len(self._counts) <= _MOST_CLASSES
             asked = "classification" if self._is_text or few else "regression"
@@ -230,10 +232,12 @@ class _Labels:
         return "classification" if asked == "classification" else "regression"
 
     def classes(self) -> Array:
+        """Return the labels, in order."""
         values = sorted(self._counts)
         return np.array(values) if self._is_text else np.array(values).astype(np.int64)
 
     def encoder(self, task: Task) -> Callable[[Array], Array]:
+        """Return the function from values to what the learner takes: codes of the labels, or numbers."""
         if task == "regression":
             return lambda values: values.astype(np.float64)
         known = {value: code for code, value in enumerate(sorted(self._counts))}

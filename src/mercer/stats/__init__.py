@@ -13,4 +13,14 @@ from mercer.stats.gradient import Gradient
 from mercer.stats.moments import Moments
 from mercer.stats.totals import Totals
 
-__all__ = ["ClusterSums", "ColumnMoments", "CrossMoments", "Curvature", "Farthest", "Gradient", "Moments", "Statistic", "Totals"]
+__all__ = [
+    "ClusterSums",
+    "ColumnMoments",
+    "CrossMoments",
+    "Curvature",
+    "Farthest",
+    "Gradient",
+    "Moments",
+    "Statistic",
+    "Totals",
+]

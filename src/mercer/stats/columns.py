@@ -46,7 +46,9 @@ class ColumnMoments:
         """Add rows, an array or a CSR matrix, whose zeros are values."""
         if X.shape[0] == 0:
             return self
-        return self.merge(self._of_csr(X) if sparse.issparse(X) else self._of_rows(np.asarray(X, dtype=np.float64)))
+        with np.errstate(invalid="ignore", over="ignore"):  # infinity makes the mean so, which callers see
+            part = self._of_csr(X) if sparse.issparse(X) else self._of_rows(np.asarray(X, dtype=np.float64))
+            return self.merge(part)
 
     @classmethod
     def _of_rows(cls, X: Array) -> Self:

@@ -47,7 +47,6 @@ class ArrowTable(Table):
             for name, of in self._types.items()
         }
         self.n_rows = self._count()
-        self._n_files_read = 0
 
     def _opened(self, file: Path) -> Any:
         from pyarrow import ipc, parquet  # noqa: PLC0415 - optional
@@ -80,7 +79,7 @@ class ArrowTable(Table):
     def _count(self) -> int | None:
         if self._kind != "parquet":
             return None
-        n_rows = sum(self._opened(file).metadata.num_rows for file in self._files)
+        n_rows = sum(int(self._opened(file).metadata.num_rows) for file in self._files)
         if n_rows == 0:
             raise TableError(f"{self.name}: there are no rows.")
         return n_rows
@@ -89,7 +88,7 @@ class ArrowTable(Table):
         """Read the files one after the other, a few thousand rows at a time."""
         columns = [*wanted.numbers, *wanted.categories, *([wanted.target] if wanted.target is not None else [])]
         empty = True
-        for self._n_files_read, file in enumerate(self._files):
+        for file in self._files:
             try:
                 for batch in self._record_batches(file, columns):
                     empty = empty and not batch.num_rows

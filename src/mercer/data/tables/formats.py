@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,7 +32,7 @@ FORMATS = tuple(dict.fromkeys(_SUFFIXES.values()))
 def open_table(
     source: str | PathLike[str] | BinaryIO,
     *,
-    format: str | None = None,  # noqa: A002 - the name users know
+    format: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
     categorical: tuple[str, ...] = (),
@@ -72,15 +71,19 @@ def open_table(
         _check_exists(Path(fspath(source)))
     if kind not in FORMATS:
         raise ValueError(f"open_table: format must be one of {', '.join(FORMATS)}, got {kind!r}.")
-    separated: dict[str, Any] = {"header": header, "delimiter": delimiter or ("\t" if kind == "tsv" else ",")}
-    make: dict[str, Callable[..., Table]] = {
-        "parquet": lambda **options: ArrowTable(source, "parquet", **options),  # type: ignore[arg-type]
-        "arrow": lambda **options: ArrowTable(source, "arrow", **options),  # type: ignore[arg-type]
-        "npy": lambda **options: NpyTable(source, **options),  # type: ignore[arg-type]
-        "npz": lambda **options: NpzTable(source, **options),  # type: ignore[arg-type]
-        "svmlight": lambda **options: SvmlightTable(source, **options),  # type: ignore[arg-type]
-    }
-    made = make.get(kind, lambda **options: CsvTable(source, **separated, **options))(categorical=categorical)
+    path: Any = source
+    if kind in ("csv", "tsv"):
+        separator = delimiter or ("\t" if kind == "tsv" else ",")
+        made: Table = CsvTable(path, delimiter=separator, header=header, categorical=categorical)
+    elif kind in ("parquet", "arrow"):
+        made = ArrowTable(path, kind, categorical=categorical)
+    else:
+        matrices: dict[str, type[NpyTable | NpzTable | SvmlightTable]] = {
+            "npy": NpyTable,
+            "npz": NpzTable,
+            "svmlight": SvmlightTable,
+        }
+        made = matrices[kind](path, categorical=categorical)
     if not isinstance(given, str | PathLike):
         made.name = "standard input"
     check_columns(made, categorical, "the categorical column")

@@ -150,7 +150,7 @@ class NpzTable(MatrixTable):
 def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
     major, _ = np.lib.format.read_magic(file)
-    return read[min(major, 2)](file)  # type: ignore[no-any-return]
+    return read[min(major, 2)](file)
 
 
 def _check_matrix(name: str, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

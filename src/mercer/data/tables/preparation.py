@@ -61,9 +61,7 @@ class TablePreparation(BaseEstimator):
         self.impute = impute
         self.max_categories = max_categories
 
-    def fit(
-        self, table: Table, wanted: Wanted | None = None, *, watch: Callable[[Batch], None] | None = None
-    ) -> Self:
+    def fit(self, table: Table, wanted: Wanted | None = None, *, watch: Callable[[Batch], None] | None = None) -> Self:
         """Learn from all rows in one pass.
 
         Parameters

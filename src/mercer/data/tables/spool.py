@@ -40,7 +40,7 @@ class SpooledTable(Table):
             self._file.close()
 
     def _from_table(self) -> Iterator[Batch]:
-        self._file = tempfile.TemporaryFile(prefix="mercer-")
+        self._file = tempfile.TemporaryFile(prefix="mercer-")  # noqa: SIM115 - later passes read it
         self._n_batches, n_rows = 0, 0
         self._values = {}
         for batch in self._table.batches(self._wanted):
