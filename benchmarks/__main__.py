@@ -5,7 +5,7 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["maps", "shift_invariant", "nystroem", "regression", "ridge", "svm", "unsupervised", "online"]
+TABLES = ["command_line", "maps", "nystroem", "online", "regression", "ridge", "shift_invariant", "svm", "unsupervised"]
 
 
 def main() -> None:

@@ -42,16 +42,3 @@ def test_show_versions_says_which_core(capsys):
     assert "core: " in printed
     assert "simd: " in printed
     assert "threads: " in printed
-
-
-def test_the_main_job_prints_every_map():
-    printed = subprocess.run([sys.executable, "-m", "mercer"], capture_output=True, text=True, check=True).stdout
-    for name in (
-        "linear SVM",
-        "exact SVM",
-        "Tensor Sketch",
-        "Random Maclaurin H0/1",
-        "Orthogonal features",
-        "Nystroem",
-    ):
-        assert name in printed

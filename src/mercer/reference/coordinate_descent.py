@@ -14,7 +14,6 @@ r = 0, their squares u = infinity and r = 1 / (2 C). The squared norms in ``boun
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer._typing import Array
 
@@ -78,6 +77,8 @@ def descend_csr(
 ) -> None:
     """Do as ``descend`` on CSR rows; ``weights`` is (D, K), with K beyond 1 rounded up to a multiple of 8."""
     shape = (len(indptr) - 1, weights.shape[0])
+    from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
+
     Z = sparse.csr_array((data, indices, indptr), shape=shape).toarray()
     side = np.ascontiguousarray(weights.T[: targets.shape[1]])
     descend(Z, order, targets, bounds, duals, shrunk, side, intercepts, progress, one_sided, epsilon, constant)

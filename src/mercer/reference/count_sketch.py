@@ -3,15 +3,16 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer._typing import Array
 
 
-def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: Any) -> sparse.csr_array:
+def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: Any) -> Any:
     """Return the d x n_buckets matrix with one signed entry a row, so that a sketch is one sparse product."""
     n_columns = len(index)
     pointers = np.arange(n_columns + 1)
+    from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
+
     return sparse.csr_array((sign.astype(dtype), index, pointers), shape=(n_columns, n_buckets))
 
 

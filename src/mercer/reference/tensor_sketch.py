@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import fft
 
 from mercer._typing import Array
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
@@ -11,6 +10,8 @@ from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 
 def convolve(sketches: Array, out: Array) -> None:
     """Overwrite out (n, D) with the circular convolution, row by row, of the m sketches (m, n, D)."""
+    from scipy import fft  # noqa: PLC0415 - so that asking for versions does not load it
+
     n_buckets = out.shape[1]
     spectrum = fft.rfft(sketches[0], axis=1)
     for sketch in sketches[1:]:

@@ -6,10 +6,21 @@ and in any number. Products of float32 rows are taken over at most 4096 of them 
 
 from mercer.stats.base import Statistic
 from mercer.stats.clusters import ClusterSums, Farthest
+from mercer.stats.columns import ColumnMoments
 from mercer.stats.cross_moments import CrossMoments
 from mercer.stats.curvature import Curvature
 from mercer.stats.gradient import Gradient
 from mercer.stats.moments import Moments
 from mercer.stats.totals import Totals
 
-__all__ = ["ClusterSums", "CrossMoments", "Curvature", "Farthest", "Gradient", "Moments", "Statistic", "Totals"]
+__all__ = [
+    "ClusterSums",
+    "ColumnMoments",
+    "CrossMoments",
+    "Curvature",
+    "Farthest",
+    "Gradient",
+    "Moments",
+    "Statistic",
+    "Totals",
+]

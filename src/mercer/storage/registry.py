@@ -46,6 +46,8 @@ _PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 _KERNELS_INSIDE = ("ExpectedProduct", "PrecomputedKernel")  # made by maps, never written by a user
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
+    "mercer.data.tables": ("TablePreparation",),
+    "mercer.learners.tables": ("TableModel",),
     "sklearn.pipeline": ("Pipeline",),
     "sklearn.impute": ("SimpleImputer",),
     "sklearn.preprocessing": (

@@ -1,0 +1,88 @@
+"""``mercer inspect``."""
+
+import sys
+from dataclasses import asdict
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mercer.cli.faults import MODEL, Fault
+from mercer.cli.options import json_option
+from mercer.cli.output import console, print_json
+
+
+@click.command()
+@click.argument("model")
+@json_option
+def command(model: str, *, as_json: bool) -> None:
+    """Say what a MODEL file holds: its task, columns, kernel, parameters and versions."""
+    from mercer.storage import describe, loads  # noqa: PLC0415 - not for --help
+
+    if model != "-" and not Path(model).is_file():
+        raise Fault(f"{model}: there is no such model file.", MODEL)
+    file = BytesIO(sys.stdin.buffer.read() if model == "-" else Path(model).read_bytes())
+    file.name = "standard input" if model == "-" else model
+    about = describe(file)
+    result: dict[str, Any] = {"model": model, **asdict(about)}
+    loaded = loads(file.getvalue())
+    if hasattr(loaded, "preparation_"):
+        result |= _table_facts(loaded)
+    if as_json:
+        print_json(result)
+        return
+    _show(result)
+
+
+def _table_facts(model: Any) -> dict[str, Any]:
+    preparation, learner = model.preparation_, model.learner_
+    return {
+        "class_name": type(learner).__name__,
+        "parameters": {name: repr(value) for name, value in learner.get_params(deep=False).items()},
+        "kernel": repr(getattr(learner.feature_map_, "kernel_", learner.kernel)),
+        "feature_map": type(learner.feature_map_).__name__,
+        "n_components": int(learner.coef_.shape[-1]),
+        "task": model.task_,
+        "target": model.target_,
+        "classes": [str(label) for label in model.classes_] if model.task_ == "classification" else None,
+        "score": model.score_,
+        "train_rows": model.n_train_,
+        "test_rows": model.n_test_,
+        "numbers": preparation.number_names_,
+        "categories": dict(zip(preparation.category_names_, preparation.categories_, strict=True)),
+        "left_out": preparation.left_out_,
+        "imputes": preparation.impute,
+    }
+
+
+def _show(result: dict[str, Any]) -> None:
+    from rich.table import Table  # noqa: PLC0415 - not for --help
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in result.items():
+        if value is None or value in ({}, []) or name == "arrays":
+            continue
+        table.add_row(name.replace("_", " "), _text(name, value))
+    console().print(table)
+
+
+def _text(name: str, value: Any) -> Any:
+    from rich.text import Text  # noqa: PLC0415 - not for --help
+
+    if name == "n_bytes":
+        return Text(f"{value:,}")
+    if name == "categories":
+        return Text("\n".join(f"{column}: {_few(values)}" for column, values in value.items()))
+    if isinstance(value, dict):
+        return Text(
+            ", ".join(f"{key} {item}" if name == "versions" else f"{key}={item}" for key, item in value.items())
+        )
+    return Text(_few(value) if isinstance(value, list) else str(value))
+
+
+def _few(values: list[Any], most: int = 20) -> str:
+    shown = ", ".join(str(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

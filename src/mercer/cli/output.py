@@ -1,0 +1,112 @@
+"""Results: JSON or text on standard output, files that appear whole or not at all, and progress."""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from mercer.cli.faults import OUTPUT, Fault, notes_so_far
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """Print a result as one JSON object, with the notes made on the way."""
+    click.echo(json.dumps(result | {"notes": notes_so_far() or []}, default=_plain, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's scalars and arrays, and paths, as what JSON knows."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def console(*, stderr: bool = False) -> Any:
+    """Return a rich console; not cut to 80 columns where the output is no terminal."""
+    from rich.console import Console  # noqa: PLC0415 - not for --help
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else 132, highlight=False, soft_wrap=False)
+
+
+def check_output(path: str | None, *, force: bool) -> None:
+    """Refuse, before any work, an output that exists or whose folder does not take files."""
+    if path in (None, "-"):
+        return
+    target = Path(str(path))
+    if target.is_dir():
+        raise Fault(f"{path}: this is a folder; give the name of a file.", OUTPUT)
+    if target.exists() and not force:
+        raise Fault(f"{path}: the file exists; --force overwrites it.", OUTPUT)
+    folder = target.parent
+    if not folder.is_dir():
+        raise Fault(f"{path}: there is no folder {str(folder)!r}.", OUTPUT)
+    if not os.access(target if _is_device(target) else folder, os.W_OK):
+        raise Fault(f"{path}: no permission to write there.", OUTPUT)
+
+
+@contextmanager
+def output_file(path: str, *, force: bool) -> Iterator[BinaryIO]:
+    """Give a file to write: standard output for ``-``, else one that takes its place only when it is whole."""
+    if path == "-":
+        stream = sys.stdout.buffer
+        yield stream
+        stream.flush()
+        return
+    if _is_device(Path(path)):
+        with open(path, "wb") as device:
+            yield device
+        return
+    from mercer.storage import atomic_file  # noqa: PLC0415 - not for --help
+
+    try:
+        with atomic_file(path, overwrite=force) as file:
+            yield file
+    except FileExistsError:
+        raise Fault(f"{path}: the file exists; --force overwrites it.", OUTPUT) from None
+    except PermissionError as error:
+        raise Fault(f"{path}: {error.strerror or error}.", OUTPUT) from None
+
+
+def _is_device(path: Path) -> bool:
+    """Tell devices and named pipes, which are written to and not replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def progress(title: str, table: Any, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show how far a pass over a table is, on a terminal; give a function that is told of rows."""
+    if not shown or not sys.stderr.isatty():
+        yield lambda rows: None
+        return
+    from rich import progress as rich  # noqa: PLC0415 - not for --help
+
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TextColumn("{task.fields[rows]:,} rows, {task.fields[rate]} rows/s"),
+        rich.TimeRemainingColumn(),
+    )
+    with rich.Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=table.n_rows, rows=0, rate="?")
+        done = 0
+
+        def advance(rows: int) -> None:
+            nonlocal done
+            done += rows
+            read = table.bytes_read()
+            place = {"completed": done, "total": table.n_rows} if read is None else dict(zip(_PLACE, read, strict=True))
+            elapsed = bar.tasks[0].elapsed or 0
+            bar.update(task, rows=done, rate=f"{done / elapsed:,.0f}" if elapsed else "?", **place)
+
+        yield advance
+
+
+_PLACE = ("completed", "total")

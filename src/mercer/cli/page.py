@@ -1,0 +1,77 @@
+"""The comparison as one offline HTML page, in the look of the papers' pages."""
+
+from pathlib import Path
+from typing import Any
+
+from mercer.bench.environment import machine
+from mercer.bench.report import policy
+from mercer.bench.spec import Cell
+from mercer.bench.store import Outcome
+from mercer.cli.comparison import Result, Rows
+
+_HERE = Path(__file__).parent / "template"
+# (title, value of a result, logarithmic axes, caption)
+_FIGURES = (
+    ("score", "score", ["x"], "Higher is better. Models without features are level lines."),
+    ("kernel error", "kernel_error", ["x", "y"], "|ZZ' - K| / |K| in the Frobenius norm, on test rows."),
+    ("training time", "fit_seconds", ["x", "y"], "Map and linear model together."),
+)
+
+
+def render(rows: Rows, results: list[Result], metric: str) -> str:
+    """Return the page as text."""
+    import jinja2  # noqa: PLC0415 - optional
+
+    from mercer import bench  # noqa: PLC0415 - optional
+    from mercer.bench import figures  # noqa: PLC0415 - needs matplotlib
+
+    style = (Path(bench.__file__).parent / "template" / "style.css").read_text(encoding="utf-8")
+    drawn: list[Any] = []
+    # A figure for each kernel: a figure tells eight series apart.
+    for kernel in dict.fromkeys(result.kernel for result in results if result.kernel):
+        for title, value, log, caption in _FIGURES:
+            y = metric if value == "score" else value
+            spec = _spec(metric if title == "score" else title, y, log, caption)
+            drawn.append(figures.draw(spec, _outcomes(results, kernel, value, y), f"f{len(drawn)}"))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("compare.html").render(
+        rows=rows,
+        results=[result for result in results if not result.reason],
+        left_out=list(dict.fromkeys(f"{result.model}: {result.reason}" for result in results if result.reason)),
+        metric=metric,
+        figures=[figure for figure in drawn if figure is not None],
+        machine=machine(),
+        swatch=figures.swatch,
+        style=style,
+        policy=policy(style),
+    )
+
+
+def _spec(title: str, y: str, log: list[str], caption: str) -> dict[str, Any]:
+    return {
+        "title": f"{title[0].upper()}{title[1:]} against the number of features",
+        "x": "D",
+        "x_label": "number of features D",
+        "series": "model",
+        "panel": "kernel",
+        "y": y,
+        "log": log,
+        "zero": False,
+        "caption": caption,
+    }
+
+
+def _outcomes(results: list[Result], kernel: str, value: str, y: str) -> list[Outcome]:
+    """Return the results of a kernel as the figures take them; a model without D is a level line over all D."""
+    widths = sorted({result.n_components for result in results if result.n_components})
+    outcomes = []
+    for result in results:
+        number = getattr(result, value)
+        if number is None or result.kernel not in ("", kernel) or (value == "kernel_error" and number == 0):
+            continue
+        for width in [result.n_components] if result.n_components else widths:
+            params = {"kernel": kernel, "model": result.model, "D": width}
+            outcomes.append(Outcome(Cell("compare", params, {}), "done", {y: number}))
+    return outcomes

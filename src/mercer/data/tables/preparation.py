@@ -1,0 +1,297 @@
+"""From the columns of a table to the numbers that a learner takes, learned in one pass."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+from warnings import warn
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from mercer._typing import Array
+from mercer.data.tables.base import Batch, Codes, Table, TableError, TableWarning, Wanted, check_columns, nearest, some
+from mercer.stats import ColumnMoments
+
+
+class TablePreparation(BaseEstimator):
+    r"""Numbers standardised, categories one-hot, missing values refused or imputed.
+
+    .. math:: x \mapsto (x - \bar x) / s
+
+    for numbers, with the mean and the deviation of the rows seen in ``fit``, and 1[x = c] for each category c. Sparse
+    rows are scaled and not centred. Constant columns are left out, and a category never seen is none of those seen.
+
+    Parameters
+    ----------
+    impute : bool, default=False
+        Put the mean, or the most frequent category, in the place of missing values, instead of refusing them.
+    max_categories : int, default=1000
+        Columns with more categories are refused: they are rather names than categories.
+
+    Attributes
+    ----------
+    number_names_, category_names_ : list of str
+        The columns that are used.
+    mean_, scale_ : ndarray
+    categories_ : list of list of str
+    most_frequent_ : list of int
+    left_out_ : list of str
+        Columns that hold one value.
+    is_sparse_ : bool
+    n_features_out_ : int
+
+    Notes
+    -----
+    One pass, time and memory a batch by the size of the batch.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from mercer.data.tables import TablePreparation, open_table
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.csv")
+    >>> _ = open(path, "w").write("age,city\n30,Rome\n50,Oslo\n")
+    >>> table = open_table(path)
+    >>> preparation = TablePreparation().fit(table)
+    >>> preparation.transform(next(open_table(path).batches(preparation.wanted())), preparation.wanted()).tolist()
+    [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+
+    def __init__(self, *, impute: bool = False, max_categories: int = 1000):
+        self.impute = impute
+        self.max_categories = max_categories
+
+    def fit(self, table: Table, wanted: Wanted | None = None, *, watch: Callable[[Batch], None] | None = None) -> Self:
+        """Learn from all rows in one pass.
+
+        Parameters
+        ----------
+        table : Table
+        wanted : Wanted, optional
+            Columns to use; all by default.
+        watch : callable, optional
+            Called with each batch of that one pass.
+        """
+        wanted = columns_of(table) if wanted is None else wanted
+        summary = _Summary(table, wanted, self.max_categories)
+        for batch in table.batches(wanted):
+            summary.update(batch)
+            if watch is not None:
+                watch(batch)
+        summary.check(impute=self.impute)
+        self._set(summary)
+        return self
+
+    def _set(self, summary: "_Summary") -> None:
+        moments, wanted = summary.moments, summary.wanted
+        varied = np.flatnonzero(moments.high > moments.low)
+        categorical = [j for j, counts in enumerate(summary.counts) if len(counts) > 1]
+        self.number_names_ = [wanted.numbers[j] for j in varied]
+        self.category_names_ = [wanted.categories[j] for j in categorical]
+        used = {*self.number_names_, *self.category_names_}
+        self.left_out_ = [name for name in (*wanted.numbers, *wanted.categories) if name not in used]
+        name = summary.table.name
+        if not used:
+            raise TableError(f"{name}: every column holds one value only, or none: there is nothing to learn from.")
+        if self.left_out_:
+            warn(f"{name}: left out, being constant or empty: {some(self.left_out_)}.", TableWarning, stacklevel=3)
+        self.mean_, self.scale_ = moments.mean[varied], moments.deviation[varied]
+        self.categories_ = [sorted(summary.counts[j]) for j in categorical]
+        most = [summary.counts[j].most_common(1)[0][0] for j in categorical]
+        self.most_frequent_ = [known.index(value) for known, value in zip(self.categories_, most, strict=True)]
+        self.is_sparse_ = bool(summary.table.is_sparse)
+        self.n_features_out_ = len(varied) + sum(map(len, self.categories_))
+
+    def wanted(self, target: str | None = None) -> Wanted:
+        """Return the columns to read."""
+        return Wanted(tuple(self.number_names_), tuple(self.category_names_), target)
+
+    def match(self, table: Table, target: str | None = None) -> None:
+        """See that a table has the columns seen in ``fit``, in any order; name those missing, and those not used."""
+        declare = getattr(table, "declare", None)
+        if declare is not None:
+            declare(dict.fromkeys(self.number_names_, "number") | dict.fromkeys(self.category_names_, "category"))
+        used = [*self.number_names_, *self.category_names_]
+        missing = [name for name in used if name not in table.kinds]
+        if missing and self.is_sparse_ and table.is_sparse:
+            missing = []  # the last columns of a sparse file may be empty
+        if missing:
+            free = [name for name in table.names if name not in used]
+            raise TableError(
+                f"{table.name}: the model needs the column{'s' * (len(missing) > 1)} {some(missing)}."
+                f"{nearest(missing[0], free)}"
+            )
+        for name in self.number_names_:
+            if table.kinds.get(name, "number") != "number":
+                raise TableError(f"{table.name}: column {name!r} must hold numbers as in training, and holds text.")
+        extra = [name for name in table.names if name not in {*used, *self.left_out_, target, table.own_target}]
+        if extra:
+            warn(f"{table.name}: columns that the model does not know, ignored: {some(extra)}.", TableWarning, 3)
+
+    def transform(
+        self,
+        batch: Batch,
+        wanted: Wanted,
+        *,
+        owner: str = "TablePreparation",
+        first_row: int = 0,
+        unseen: dict[str, Counter[str]] | None = None,
+    ) -> Any:
+        """Return rows as float32 numbers, dense or CSR.
+
+        Parameters
+        ----------
+        batch : Batch
+        wanted : Wanted
+            The columns of the batch; those that this preparation does not use are passed over.
+        owner : str
+            Whom errors name.
+        first_row : int
+            Number of the batch's first row, for errors.
+        unseen : dict, optional
+            Categories never seen in ``fit`` are counted here, by column.
+        """
+        numbers = batch.numbers
+        if wanted.numbers != tuple(self.number_names_):
+            position = {name: j for j, name in enumerate(wanted.numbers)}
+            numbers = numbers[:, [position[name] for name in self.number_names_]]
+        if self.is_sparse_:
+            return sparse.csr_matrix(sparse.csr_matrix(numbers).multiply(1 / self.scale_), dtype=np.float32)
+        numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
+        X = np.zeros((batch.n_rows, self.n_features_out_), dtype=np.float32)
+        standard = numbers - self.mean_
+        standard /= self.scale_
+        if not np.isfinite(standard).all():
+            self._fill(owner, numbers, standard, first_row)
+        start = len(self.number_names_)
+        X[:, :start] = standard
+        for name, known, fill in zip(self.category_names_, self.categories_, self.most_frequent_, strict=True):
+            codes = batch.categories[wanted.categories.index(name)]
+            places = self._places(owner, name, codes, known, fill, first_row, unseen)
+            rows = np.flatnonzero(places >= 0)
+            X[rows, start + places[rows]] = 1
+            start += len(known)
+        return X
+
+    def _fill(self, owner: str, numbers: Array, standard: Array, first_row: int) -> None:
+        """Impute the mean, which is 0 by now; refuse infinity, and missing values where they are not to be imputed."""
+        missing = np.isnan(numbers)
+        wrong = np.isinf(numbers) if self.impute else ~np.isfinite(numbers)
+        if wrong.any():
+            row, column = (int(i) for i in np.argwhere(wrong)[0])
+            name = self.number_names_[column]
+            if missing[row, column]:
+                raise _missing(owner, name, first_row + row)
+            raise TableError(f"{owner}: column {name!r} holds infinity in row {first_row + row + 1}.")
+        standard[missing] = 0
+
+    def _places(
+        self,
+        owner: str,
+        name: str,
+        column: Codes,
+        known: Sequence[str],
+        fill: int,
+        first_row: int,
+        unseen: dict[str, Counter[str]] | None,
+    ) -> Array:
+        """Return the position of each row's category among the known, -1 for one never seen."""
+        position = {value: j for j, value in enumerate(known)}
+        table = np.array([position.get(value, -1) for value in column.values] or [-1])
+        places: Array = table[np.maximum(column.codes, 0)]
+        missing = column.codes < 0
+        if missing.any():
+            if not self.impute:
+                raise _missing(owner, name, first_row + int(np.argmax(missing)))
+            places[missing] = fill
+        if unseen is not None:
+            for code in column.codes[(places < 0) & ~missing].tolist():
+                unseen.setdefault(name, Counter())[column.values[code]] += 1
+        return places
+
+
+def _missing(owner: str, name: str, row: int) -> TableError:
+    return TableError(
+        f"{owner}: column {name!r} misses a value in row {row + 1}. Fill it in, or train with missing values imputed."
+    )
+
+
+def columns_of(table: Table, target: str | None = None, ignore: Sequence[str] = ()) -> Wanted:
+    """Return all columns of a table but the target and those to ignore."""
+    check_columns(table, ignore, "the column to ignore")
+    if target is not None:
+        check_columns(table, [target], "the target")
+    others = [name for name in table.names if name not in {target, table.own_target, *ignore}]
+    if not others:
+        raise TableError(f"{table.name}: there is no column beside the target.")
+    numbers = tuple(name for name in others if table.kinds[name] == "number")
+    return Wanted(numbers, tuple(name for name in others if table.kinds[name] == "category"), target)
+
+
+class _Summary:
+    """What one pass learns: moments of numbers, counts of categories, and where values are missing."""
+
+    def __init__(self, table: Table, wanted: Wanted, max_categories: int):
+        self.table, self.wanted, self._most = table, wanted, max_categories
+        self.moments = ColumnMoments.of(len(wanted.numbers))
+        self.counts: list[Counter[str]] = [Counter() for _ in wanted.categories]
+        self.missing: dict[str, list[int]] = {}  # column -> how many, and the row of the first
+        self.n_rows = 0
+
+    def update(self, batch: Batch) -> None:
+        """Add rows."""
+        self.moments.update(batch.numbers)
+        if not np.isfinite(self.moments.mean).all():
+            self._refuse_infinity(batch)
+        if not sparse.issparse(batch.numbers) and self.moments.count.min(initial=self.n_rows + batch.n_rows) < (
+            self.n_rows + batch.n_rows
+        ):
+            gone = np.isnan(batch.numbers)
+            for j in np.flatnonzero(gone.any(axis=0)):
+                self._count_missing(self.wanted.numbers[j], gone[:, j])
+        for name, counts, column in zip(self.wanted.categories, self.counts, batch.categories, strict=True):
+            self._count(name, counts, column)
+        self.n_rows += batch.n_rows
+
+    def _count(self, name: str, counts: Counter[str], column: Codes) -> None:
+        missing = column.codes < 0
+        if missing.any():
+            self._count_missing(name, missing)
+        numbers = np.bincount(column.codes[~missing], minlength=len(column.values))
+        counts.update({value: int(n) for value, n in zip(column.values, numbers, strict=True) if n})
+        if len(counts) > self._most:
+            raise TableError(
+                f"{self.table.name}: column {name!r} has more than {self._most} categories. Leave the column out if it "
+                "names the rows, or allow more categories."
+            )
+
+    def _count_missing(self, name: str, missing: Array) -> None:
+        entry = self.missing.setdefault(name, [0, self.n_rows + int(np.argmax(missing)) + 1])
+        entry[0] += int(missing.sum())
+
+    def _refuse_infinity(self, batch: Batch) -> None:
+        values = batch.numbers.tocoo() if sparse.issparse(batch.numbers) else batch.numbers
+        if sparse.issparse(values):
+            at = int(np.argmin(np.isfinite(values.data)))
+            row, column = int(values.row[at]), int(values.col[at])
+        else:
+            row, column = (int(i) for i in np.argwhere(np.isinf(values))[0])
+        raise TableError(
+            f"{self.table.name}: column {self.wanted.numbers[column]!r} holds a number that is not finite in row "
+            f"{self.n_rows + row + 1}. Correct it, or leave the column out."
+        )
+
+    def check(self, *, impute: bool) -> None:
+        """Refuse an empty table, and missing values unless they are to be imputed."""
+        if self.n_rows == 0:
+            raise TableError(f"{self.table.name}: there are no rows.")
+        if self.missing and not impute:
+            listed = [
+                f"{name!r} ({'all' if n == self.n_rows else n}, first in row {row})"
+                for name, (n, row) in self.missing.items()
+            ]
+            more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
+            raise TableError(
+                f"{self.table.name}: values are missing in {', '.join(listed[:5])}{more}. Fill them in, leave the "
+                "columns out, or have them imputed."
+            )

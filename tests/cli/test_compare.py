@@ -1,0 +1,89 @@
+"""compare: every suitable model on the same rows, and a page that is safe to open."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+
+SMALL = ["-D", "16", "--kernel", "Gaussian(gamma=2.0)"]
+
+
+@pytest.fixture(scope="module")
+def compared(run, tmp_path_factory):
+    page = tmp_path_factory.mktemp("page") / "page.html"
+    done = run("compare", *SMALL, "-D", "64", "--report", page, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout), page.read_text()
+
+
+def test_exact_linear_and_every_map_of_the_kernel_are_measured(compared):
+    results = compared[0]["results"]
+    by_model = {}
+    for result in results:
+        by_model.setdefault(result["model"], []).append(result)
+    assert {"linear model", "exact SVM", "fourier", "orthogonal", "fastfood", "tensor sketch", "nystroem"} <= set(
+        by_model
+    )
+    assert [result["n_components"] for result in by_model["orthogonal"]] == [16, 64]
+    assert by_model["exact SVM"][0]["score"] > 0.97
+    few, many = by_model["nystroem"]
+    assert many["kernel_error"] < few["kernel_error"] < 1
+    assert "has no law of grid pitches" in by_model["binning"][0]["reason"]
+
+
+def test_the_page_has_the_numbers_the_plots_and_no_way_out(compared):
+    said, page = compared
+    for result in said["results"]:
+        if result["score"] is not None:
+            assert f"{result['score']:.4f}" in page
+    assert page.count('class="plot"') == 3
+    assert "default-src 'none'" in html.unescape(page)
+    assert not re.search(r"<script|src=|http://(?!www\.w3\.org)|https://|\sstyle=", page)
+
+
+def test_the_table_is_printed_with_a_line_a_model(run, here):
+    done = run("compare", *SMALL, "--no-report")
+    assert done.exit_code == 0, done.stderr
+    for name in ("linear model", "exact SVM", "nystroem", "kernel error", "Gaussian(gamma=2.0)"):
+        assert name in done.stdout
+    assert list(here.iterdir()) == []
+
+
+def test_a_table_with_hostile_names_is_escaped_in_the_page(run, here):
+    rng = np.random.RandomState(0)
+    lines = [f"{a:.3f},{b:.3f},{int(a * b > 0)}" for a, b in rng.standard_normal((120, 2))]
+    name = "<img src=x>.csv"
+    (here / name).write_text("\n".join(["a,b,y", *lines]))
+    done = run("compare", name, "-t", "y", "-D", "8", "--kernel", "Polynomial(2)", "--report", "page.html", "--json")
+    assert done.exit_code == 0, done.stderr
+    page = (here / "page.html").read_text()
+    assert "<img" not in page
+    assert "&lt;img src=x&gt;.csv" in page
+
+
+def test_regression_compares_by_r2(run, here):
+    x = np.random.RandomState(0).rand(200)
+    np.savez("rows.npz", X=np.column_stack([x, x**2]), y=np.sin(6 * x))
+    done = run("compare", "rows.npz", "-t", "y", "-D", "32", "--kernel", "Gaussian()", "--no-report", "--json")
+    said = json.loads(done.stdout)
+    assert said["task"] == "regression"
+    best = max(result["score"] for result in said["results"] if result["model"] == "nystroem")
+    assert best > 0.95
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--kernel", "Nonsense()"], 2, "there is no kernel 'Nonsense'"),
+        (["-t", "y"], 2, "--target names a column of DATA, and no DATA is given"),
+        (["rows.csv"], 3, "there is no such file"),
+        (["--report", "no/page.html"], 5, "there is no folder 'no'"),
+        (["-D", "0"], 2, "Invalid value"),
+    ],
+)
+def test_bad_input(run, here, arguments, code, message):
+    done = run("compare", *arguments)
+    assert (done.exit_code, message in done.stderr) == (code, True), done.stderr
+    assert list(here.iterdir()) == []

@@ -1,0 +1,77 @@
+"""papers: a paper of one experiment, run, judged and shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+EXPERIMENT = """
+[paper]
+title = "A small paper"
+authors = "Nobody"
+year = 2020
+summary = "It says that two and two are four."
+
+[[experiment]]
+name = "table1"
+title = "Table 1"
+function = "add"
+grid = { b = [1, 2] }
+"""
+CLAIMS = """
+[[claim]]
+id = "four"
+source = "Table 1"
+says = "Two and two are four."
+experiment = "table1"
+metric = "sum"
+where = { b = 2 }
+published = 4.0
+tolerance = 0.5
+because = "of rounding"
+better = "higher"
+"""
+CODE = "def add(settings):\n    return {'sum': 2 + settings['b']}\n"
+
+
+@pytest.fixture
+def papers(here, monkeypatch):
+    folder = here / "papers" / "small_2020"
+    folder.mkdir(parents=True)
+    (folder / "experiment.toml").write_text(EXPERIMENT)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "experiments.py").write_text(CODE)
+    monkeypatch.setenv("MERCER_PAPERS", str(here / "papers"))
+    return folder
+
+
+def test_the_list(run, papers):
+    assert json.loads(run("papers", "list", "--json").stdout)["papers"][0]["tables"] == ["table1"]
+    assert run("papers", "list").stdout.startswith("small_2020: A small paper, Nobody (2020)")
+
+
+def test_a_run_is_judged_shown_and_resumed(run, papers):
+    done = run("papers", "run", "small_2020", "--json")
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["cells"]["done"] == 2
+    assert [claim["verdict"] for claim in said["claims"]] == ["reproduced"]
+    assert "Two and two are four" in Path(said["report"]).read_text()
+    again = run("papers", "run", "small_2020")
+    assert again.stderr.count("stored") == 2
+    assert "1 reproduced" in run("papers", "verdicts", "small_2020").stdout
+    assert run("papers", "report", "small_2020", "-o", "page.html").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [["run", "other_1999"], ["run", "small_2020", "--table", "table9"]])
+def test_an_unknown_paper_or_table_shows_the_list(run, papers, arguments):
+    done = run("papers", *arguments)
+    assert done.exit_code == 3
+    assert "small_2020" in done.stderr or "table1" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_papers_the_way_out_is_named(run, here, monkeypatch):
+    monkeypatch.setenv("MERCER_PAPERS", str(here / "nothing"))
+    done = run("papers", "list")
+    assert (done.exit_code, "there is no such folder" in done.stderr) == (3, True)
