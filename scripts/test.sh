@@ -43,7 +43,7 @@ MERCER_PURE_PYTHON=1 build/pure-venv/bin/python -m pytest -q -n 2 tests/referenc
 
 say "a browser for the page's tests"
 if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+  { timeout 60 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 240 apt-get install -qq -y --no-install-recommends \
     chromium chromium-driver; } >/dev/null || echo "no browser could be installed: its tests are skipped"
 fi
 

@@ -15,6 +15,6 @@ def test_the_twelve_lines_run(capsys):
 
 def test_the_two_commands_are_the_ones_that_ci_runs():
     text = README.read_text()
-    assert "pip install . && .venv/bin/python -m mercer" in text
+    assert 'pip install ".[cli]" && .venv/bin/mercer compare' in text
     assert "bash scripts/test.sh" in text
     assert "bash scripts/test.sh" in (README.parent / ".ci" / "run").read_text()
