@@ -5,8 +5,12 @@ import shutil
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from mercer import core
+
+settings.register_profile("mercer", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("mercer")
 
 
 def expected_core() -> str:

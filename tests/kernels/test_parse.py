@@ -56,7 +56,7 @@ EXPRESSIONS = st.recursive(LEAVES, _grown, max_leaves=8)
 
 
 @given(EXPRESSIONS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_what_a_kernel_prints_parses_to_the_same_kernel(kernel):
     again = parse_kernel(repr(kernel))
     assert again == kernel
@@ -76,7 +76,7 @@ def _leaves():
     found = []
 
     @given(LEAVES)
-    @settings(max_examples=500, derandomize=True, database=None, deadline=None)
+    @settings(max_examples=500, derandomize=True, database=None)
     def collect(leaf):
         found.append(leaf)
 
@@ -184,7 +184,7 @@ def test_a_long_sum_and_many_weights_are_no_trouble():
 
 
 @given(st.text(alphabet="LinearGaussianScale()[]+-*/=.,'\"0123456789e _", max_size=60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_any_text_is_a_kernel_or_the_one_error(text):
     column = 1
     try:

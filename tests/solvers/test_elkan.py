@@ -15,7 +15,7 @@ def _squares(Z, centres):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**31 - 1), step=st.sampled_from([1e-6, 1e-3, 0.05, 1.0]))
 def test_bounds_never_miss_a_nearer_centre(dtype, seed, step):
     rng = np.random.RandomState(seed)

@@ -11,7 +11,7 @@ from mercer.testing import check_statistic, rounding
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(n=st.integers(1, 30), seed=st.integers(0, 2**31 - 1), cuts=st.lists(st.integers(0, 30), max_size=5))
 def test_the_laws(make, n, seed, cuts):
     rng = np.random.RandomState(seed)

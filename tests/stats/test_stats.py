@@ -34,7 +34,7 @@ def _arguments(kind, rng, n, sparse_rows):
 
 @pytest.mark.parametrize("sparse_rows", [False, True])
 @pytest.mark.parametrize("kind", [Moments, CrossMoments, Curvature, Gradient, Totals])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=_cut_rows())
 def test_the_laws(kind, sparse_rows, case):
     rng, n, cuts = case
