@@ -123,6 +123,15 @@ def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:
     _run_on_pool(work, blocks, n_threads)
 
 
+def _outcome(future: Future[None]) -> BaseException | None:
+    """Wait for a future, awake now and then: a Ctrl-C that reached another thread is seen only by one that runs."""
+    while True:
+        try:
+            return future.exception(timeout=0.2)
+        except TimeoutError:
+            continue
+
+
 def _run_on_pool(work: Callable[[T], object], blocks: Iterable[T], n_threads: int) -> None:
     todo = iter(blocks)
     lock = threading.Lock()
@@ -151,7 +160,7 @@ def _run_on_pool(work: Callable[[T], object], blocks: Iterable[T], n_threads: in
         # A copy of the caller's context each: configuration and NumPy's error state hold inside the blocks too.
         futures = [pool.submit(n_threads, partial(copy_context().run, worker)) for _ in range(n_threads)]
         try:
-            errors = [future.exception() for future in futures]
+            errors = [_outcome(future) for future in futures]
         except BaseException:  # Ctrl-C in the waiting thread: let the workers stop at their next block
             failed.set()
             raise
