@@ -155,7 +155,9 @@ def box_newton(
         moves = np.zeros_like(w)
         for j in np.flatnonzero(active):
             H, column = here.hessians[j], w[:, j]
-            gap = min(0.01 * gaps[j], tol * scale[j] / 4)
+            # A point that near its minimum has a gap like the root of its distance: only a step solved to the gap's
+            # square goes on falling.
+            gap = 0.01 * gaps[j] * min(1.0, gaps[j] / scale[j])
             goal = box_quadratic(H, H @ column - here.gradients[:, j], bound, gap=gap)
             moves[:, j] = goal.value - column
         w, here, moved = _descend(expand, w, moves, here, bound)
