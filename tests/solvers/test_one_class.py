@@ -39,7 +39,20 @@ def test_all_rows_are_support_vectors_at_nu_1(rng):
     assert solution.value[0, -1] == pytest.approx(-np.max(Z @ Z.mean(axis=0)), rel=1e-12)
 
 
-def test_too_few_epochs_end_with_advice(rng):
-    solution = one_class(rng.standard_normal((900, 10)).astype(np.float32) + 0.1, 0.2, max_iter=2, tol=1e-8)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_too_few_steps_end_with_advice(rng, layout):
+    Z = rng.standard_normal((900, 10)).astype(np.float32) + 0.1
+    solution = one_class(layout(Z), 0.2, max_iter=2, tol=1e-8)
     assert solution.status == "iteration limit"
-    assert "epochs left a duality gap of" in solution.advice
+    assert "steps left a duality gap of" in solution.advice
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repeated_rows_do_not_stall_dense_problems(seed):
+    """Rows that are mostly the same leave the dual flat in most directions."""
+    X = np.random.RandomState(seed).uniform(size=(40, 3))
+    X[X < 0.8] = 0
+    Z = FourierFeatures(Gaussian(gamma=1.0), n_components=100, random_state=seed).fit_transform(X)
+    solution = one_class(Z, 0.5, tol=1e-6)
+    assert solution.success
+    assert solution.iterations < 100

@@ -67,7 +67,7 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
     >>> import numpy as np
     >>> from mercer import Gaussian, KernelOneClassSVM
     >>> X = np.random.RandomState(0).randn(500, 2)
-    >>> model = KernelOneClassSVM(Gaussian(gamma=0.5), nu=0.1, tol=0.2, random_state=0).fit(X)
+    >>> model = KernelOneClassSVM(Gaussian(gamma=0.5), nu=0.1, random_state=0).fit(X)
     >>> model.predict([[0.0, 0.0], [4.0, 4.0]]).tolist()
     [1, -1]
     """

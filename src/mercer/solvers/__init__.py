@@ -8,6 +8,7 @@ from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
 from mercer.solvers.elkan import NearestCentres, distances, nearest_of, squared_distances
+from mercer.solvers.interior_point import low_rank_program
 from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.newton_cg import newton_cg
@@ -44,6 +45,7 @@ __all__ = [
     "kmeans_plus_plus",
     "largest_eigenpairs",
     "liblinear",
+    "low_rank_program",
     "nearest_of",
     "newton_cg",
     "one_class",
