@@ -1,7 +1,7 @@
 // Products of projections on vectors of signs. Included inside the namespace of one instruction set.
 //
 // Eight columns have 256 sums with signs. A table of them, for the lanes of a group of rows, turns eight multiplications
-// of a projection into one addition (the method of Arlazarov, Dinic, Kronrod and Faradzev, 1970): a third of the time
+// of a projection into one addition (the method of Arlazarov, Dinic, Kronrod and Faradzev, 1970): less than half the time
 // of a matrix product.
 
 constexpr int64_t kSigns = 8;            // columns a table

@@ -180,6 +180,18 @@ def test_parts_inside_models_come_back(model):
         np.testing.assert_array_equal(one, other)
 
 
+def test_an_online_learner_between_blocks_comes_back_and_goes_on():
+    """Before its landmarks are complete it holds rows; the loaded one learns on as the saved one does."""
+    labels = np.argsort(ROWS[:, 0]) % 3
+    model = mercer.NOGDClassifier(n_components=10_000, random_state=0).partial_fit(ROWS, labels, classes=[0, 1, 2])
+    again = loads(dumps(model))
+    assert_same(model, again)
+    for learner in (model, again):
+        learner.partial_fit(ROWS[::-1], labels[::-1])
+    for one, other in zip(outputs(model), outputs(again), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -163,7 +163,8 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
     for each class and epoch, threads sharing the classes; with sparse features all costs are by non-zeros. Beyond the
     budget features are made anew in each pass: averaged Pegasos for the hinge loss, whose gap falls as one over the
     passes only (down to 5e-2, in at most 100 passes), and Newton's method for the squared one. Float64 problems of at
-    most 512 rows are solved to rounding.
+    most 512 rows are solved to rounding where Newton steps on their duals end; a plain loss with a large C may not, and
+    then warns with the gap it left.
 
     The exact solution, at cost n^2 to n^3, is ``sklearn.svm.SVC``.
 
