@@ -199,11 +199,25 @@ Phases<T> phases(const Array<const T, 1>& offsets, double scale, const Matrix<T>
 }
 
 template <class T>
-void cos_sin(const Array<T, 2>& out, const Array<const T, 1>& offsets, double scale) {
+bool cos_sin(const Array<T, 2>& out, const Array<const T, 1>& offsets, double scale) {
     const Matrix<T> target = matrix<T, 2>("out", out);
     const Phases<T> last = phases<T>(offsets, scale, target);
     const nb::gil_scoped_release released;
-    kernels<T>().cos_sin(last, target);
+    return kernels<T>().cos_sin(last, target);
+}
+
+template <class T>
+bool fourier_features(const Array<const T, 2>& X, const Array<const T, 2>& W, const Array<const T, 1>& offsets,
+                      double scale, const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X), frequencies = matrix<const T, 2>("W", W);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const Phases<T> last = phases<T>(offsets, scale, target);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("W.shape[0]", frequencies.n_rows, "X.shape[1]", rows.n_columns);
+    require_equal("out.shape[1]", target.n_columns, "2 * W.shape[1] - len(offsets)",
+                  2 * frequencies.n_columns - last.n_offsets);
+    const nb::gil_scoped_release released;
+    return kernels<T>().fourier_features(rows, frequencies, last, target);
 }
 
 template <class T>
@@ -237,7 +251,7 @@ StructuredProjection<T> structured(const Array<const T, 3>& diagonals, const Arr
 }
 
 template <class T>
-void hadamard_features(const Array<const T, 2>& X, const Array<const T, 3>& diagonals,
+bool hadamard_features(const Array<const T, 2>& X, const Array<const T, 3>& diagonals,
                        const Array<const int32_t, 2>& permutation, const Array<const T, 1>& lengths,
                        const Array<const T, 1>& offsets, double scale, const Array<T, 2>& out) {
     const Matrix<const T> rows = matrix<const T, 2>("X", X);
@@ -252,7 +266,7 @@ void hadamard_features(const Array<const T, 2>& X, const Array<const T, 3>& diag
              std::to_string(rows.n_columns) + ".");
     }
     const nb::gil_scoped_release released;
-    kernels<T>().hadamard_features(rows, projection, last, target);
+    return kernels<T>().hadamard_features(rows, projection, last, target);
 }
 
 template <class T>
@@ -478,6 +492,8 @@ void bind(nb::module_& m) {
           "scales"_a.noconvert(), "out"_a.noconvert());
     m.def("fft", &fft<T>, "X"_a.noconvert(), "out"_a.noconvert());
     m.def("cos_sin", &cos_sin<T>, "out"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a);
+    m.def("fourier_features", &fourier_features<T>, "X"_a.noconvert(), "W"_a.noconvert(), "offsets"_a.noconvert(),
+          "scale"_a, "out"_a.noconvert());
     m.def("hadamard_features", &hadamard_features<T>, "X"_a.noconvert(), "diagonals"_a.noconvert(),
           "permutation"_a.noconvert(), "lengths"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a, "out"_a.noconvert());
     m.def("cell_hashes", &cell_hashes<T>, "X"_a.noconvert(), "inverse_pitches"_a.noconvert(), "shifts"_a.noconvert(),

@@ -78,30 +78,45 @@ MERCER_INLINE T cosine_of_turns(T t) {
     return with_sign_of(swap * sine_of_eighth(e) + (T(1) - swap) * cosine_of_eighth(e), T(0.25) - a);
 }
 
-// Plain loops over restricted pointers: the compiler makes lanes of them.
+// A turn that is neither infinite nor NaN differs from itself by nothing.
 template <class T>
-void turn_pairs(T* MERCER_RESTRICT cosines, T* MERCER_RESTRICT sines, int64_t n_pairs, T scale) {
+MERCER_INLINE int32_t strange(T t) {
+    return t - t == T(0) ? 0 : 1;
+}
+
+// Plain loops over restricted pointers: the compiler makes lanes of them. They return 0 where all turns were finite.
+template <class T>
+int32_t turn_pairs(T* MERCER_RESTRICT cosines, T* MERCER_RESTRICT sines, int64_t n_pairs, T scale) {
+    int32_t any = 0;
     for (int64_t j = 0; j < n_pairs; ++j) {
+        any |= strange(cosines[j]);
         const CosSin<T> z = cos_sin_of_turns(cosines[j]);
         cosines[j] = scale * z.cosine;
         sines[j] = scale * z.sine;
     }
+    return any;
 }
 
 template <class T>
-void turn_singles(T* MERCER_RESTRICT turns, const T* MERCER_RESTRICT offsets, int64_t count, T scale) {
+int32_t turn_singles(T* MERCER_RESTRICT turns, const T* MERCER_RESTRICT offsets, int64_t count, T scale) {
+    int32_t any = 0;
     for (int64_t j = 0; j < count; ++j) {
         const T t = turns[j];
+        any |= strange(t);
         turns[j] = scale * cosine_of_turns((t - nearest(t)) + offsets[j]);
     }
+    return any;
 }
 
+// Returns whether all turns were finite.
 template <class T>
-void cos_sin(const Phases<T>& phases, const Matrix<T>& out) {
+bool cos_sin(const Phases<T>& phases, const Matrix<T>& out) {
     const int64_t n_pairs = (out.n_columns - phases.n_offsets) / 2;
+    int32_t any = 0;
     for (int64_t i = 0; i < out.n_rows; ++i) {
         T* row = out.data + i * out.stride;
-        turn_pairs<T>(row, row + n_pairs, n_pairs, T(phases.scale));
-        turn_singles<T>(row + 2 * n_pairs, phases.offsets, phases.n_offsets, T(phases.scale));
+        any |= turn_pairs<T>(row, row + n_pairs, n_pairs, T(phases.scale));
+        any |= turn_singles<T>(row + 2 * n_pairs, phases.offsets, phases.n_offsets, T(phases.scale));
     }
+    return any == 0;
 }

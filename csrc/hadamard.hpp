@@ -197,14 +197,16 @@ void project_block(const StructuredProjection<T>& projection, int64_t b, const T
                     n_pairs + paired, out);
 }
 
+// Returns whether all turns were finite.
 template <class T>
-void hadamard_features(const Matrix<const T>& X, const StructuredProjection<T>& projection, const Phases<T>& phases,
+bool hadamard_features(const Matrix<const T>& X, const StructuredProjection<T>& projection, const Phases<T>& phases,
                        const Matrix<T>& out) {
     // A single block may overwrite its rows: one buffer of 8192 columns fits the second-level cache, two do not.
     const bool alone = projection.n_frequencies <= projection.size;
     const Slot slot = alone ? Slot::spectrum : Slot::packed_rows;
     T* padded = static_cast<T*>(scratch(slot, projection.size * MERCER_LANE_BYTES));
     const int64_t n_pairs = projection.n_frequencies - phases.n_offsets;
+    bool finite = true;
     for (int64_t row = 0; row < out.n_rows; row += kLanes<T>) {
         load_padded<T>(X, row, projection.size, padded);
         for (int64_t b = 0; b < projection.n_blocks; ++b) {
@@ -214,6 +216,7 @@ void hadamard_features(const Matrix<const T>& X, const StructuredProjection<T>& 
         const int64_t left = out.n_rows - row;
         const Matrix<T> group = {out.data + row * out.stride, left < kLanes<T> ? left : kLanes<T>, out.n_columns,
                                  out.stride};
-        cos_sin<T>(phases, group);
+        finite &= cos_sin<T>(phases, group);
     }
+    return finite;
 }

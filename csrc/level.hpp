@@ -21,9 +21,10 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "projection.hpp"
 #include "sign_products.hpp"
 #include "fourier.hpp"
+#include "tile.hpp"
+#include "fourier_dense.hpp"
 #include "hadamard.hpp"
 #include "binning.hpp"
-#include "tile.hpp"
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
 #include "online.hpp"
@@ -40,6 +41,7 @@ constexpr Kernels<T> kKernels = {
     sign_products<T>,
     fft<T>,
     cos_sin<T>,
+    fourier_features<T>,
     hadamard_features<T>,
     cell_hashes<T>,
     landmark_features<T>,

@@ -26,8 +26,11 @@ struct Kernels {
     void (*sign_products)(const Matrix<const T>& X, const SignProjections<T>& signs, const Matrix<T>& out);
     // `out` holds interleaved real and imaginary parts: twice as many columns as X.
     void (*fft)(const Matrix<const T>& X, const FftPlan<T>& plan, const Matrix<T>& out);
-    void (*cos_sin)(const Phases<T>& phases, const Matrix<T>& out);
-    void (*hadamard_features)(const Matrix<const T>& X, const StructuredProjection<T>& projection,
+    // The three return whether all turns were finite.
+    bool (*cos_sin)(const Phases<T>& phases, const Matrix<T>& out);
+    bool (*fourier_features)(const Matrix<const T>& X, const Matrix<const T>& W, const Phases<T>& phases,
+                             const Matrix<T>& out);
+    bool (*hadamard_features)(const Matrix<const T>& X, const StructuredProjection<T>& projection,
                               const Phases<T>& phases, const Matrix<T>& out);
     void (*cell_hashes)(const Matrix<const T>& X, const Grids<T>& grids, const Matrix<uint32_t>& out);
     void (*landmark_features)(const Matrix<const T>& left, const Matrix<const T>& right,

@@ -1,7 +1,7 @@
 """The primitives in force: compiled where the core was built, plain NumPy otherwise, chosen once at import.
 
 Two choices are made per call: a sketch whose length has a prime factor beyond 5 goes through scipy.fft, which is
-correct for every length, and dense projections are left to BLAS.
+correct for every length, and dense projections on more than a core's cache holds are left to BLAS.
 """
 
 from collections.abc import Callable
@@ -23,15 +23,18 @@ else:
 
 COMPILED = _compiled is not None
 
+# Bytes of frequencies up to which a fused loop beats BLAS and a pass over its result (measured on 512 KiB of cache).
+_SECOND_LEVEL_CACHE = 3 * 2**17
+
 
 def simd_level() -> str:
     """Return the instruction set in use, ``"none"`` on the NumPy reference."""
     return str(_compiled.simd_level()) if _compiled is not None else "none"
 
 
-def _primitive(name: str, *, length: int | None = None) -> Callable[..., None]:
+def _primitive(name: str, *, length: int | None = None) -> Callable[..., Any]:
     fast = _compiled is not None and (length is None or _compiled.is_smooth(length))
-    function: Callable[..., None] = getattr(_compiled if fast else reference, name)
+    function: Callable[..., Any] = getattr(_compiled if fast else reference, name)
     return function
 
 
@@ -78,25 +81,31 @@ def sign_products(X: Array, rows: slice, codes: Array, widths: Array, scales: Ar
     _primitive("sign_products")(X[rows], codes, widths, scales, out)
 
 
-def fourier(X: Any, rows: slice, W: Array, offsets: Array, scale: float, out: Array) -> None:
+def fourier(X: Any, rows: slice, W: Array, offsets: Array, scale: float, out: Array) -> bool:
     """Overwrite ``out`` (n, 2p + s) with cosines and sines of the turns X W, for p pairs and s single features.
 
-    W (d, p + s) holds the frequencies in turns, those of the pairs first; the layout is that of ``cos_sin``. A dense
-    product is BLAS's, which a fused loop of ours could not beat; its result is a block of rows, still in cache when its
-    cosines are taken.
+    W (d, p + s) holds the frequencies in turns, those of the pairs first; the layout is that of ``cos_sin``. Returns
+    whether all turns were finite.
     """
-    n_single = len(offsets)
-    n_pairs = W.shape[1] - n_single
-    parts = [(W[:, :n_pairs], 0), (W[:, n_pairs:], 2 * n_pairs)]
-    parts = [(weights, start) for weights, start in parts if weights.shape[1]]
-    for weights, start in parts:
-        turns = out[:, start : start + weights.shape[1]]
-        if isinstance(X, np.ndarray):
-            np.matmul(X[rows], weights, out=turns)
-        else:
+    if not isinstance(X, np.ndarray):
+        return _fourier_csr(X, rows, W, offsets, scale, out)
+    if W.nbytes <= _SECOND_LEVEL_CACHE:
+        return bool(_primitive("fourier_features")(X[rows], W, offsets, scale, out))
+    n_pairs = W.shape[1] - len(offsets)
+    for weights, start in ((W[:, :n_pairs], 0), (W[:, n_pairs:], 2 * n_pairs)):
+        if weights.shape[1]:
+            np.matmul(X[rows], weights, out=out[:, start : start + weights.shape[1]])
+    return bool(_primitive("cos_sin")(out, offsets, scale))
+
+
+def _fourier_csr(X: Any, rows: slice, W: Array, offsets: Array, scale: float, out: Array) -> bool:
+    n_pairs = W.shape[1] - len(offsets)
+    for weights, start in ((W[:, :n_pairs], 0), (W[:, n_pairs:], 2 * n_pairs)):
+        if weights.shape[1]:
             width = np.array([weights.shape[1]], dtype=np.int64)
+            turns = out[:, start : start + weights.shape[1]]
             _primitive("project_product_csr")(*_pointers(X, rows), weights, width, turns)
-    _primitive("cos_sin")(out, offsets, scale)
+    return bool(_primitive("cos_sin")(out, offsets, scale))
 
 
 def hadamard_features(
@@ -108,10 +117,13 @@ def hadamard_features(
     offsets: Array,
     scale: float,
     out: Array,
-) -> None:
-    """Overwrite ``out`` with cosines and sines of structured projections of the given rows of X, dense or CSR."""
+) -> bool:
+    """Overwrite ``out`` with cosines and sines of structured projections of the given rows of X, dense or CSR.
+
+    Returns whether all turns were finite.
+    """
     block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
-    _primitive("hadamard_features")(block, diagonals, permutation, lengths, offsets, scale, out)
+    return bool(_primitive("hadamard_features")(block, diagonals, permutation, lengths, offsets, scale, out))
 
 
 def cell_hashes(X: Any, rows: slice, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None:

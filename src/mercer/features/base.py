@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from mercer.config import get_config
 from mercer.features.params import NestedParams
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
+from mercer.recycling import empty
 from mercer.validation import (
     block_norm,
     check_finite_features,
@@ -26,7 +28,7 @@ from mercer.validation import (
 )
 
 # Writes the features of a range of rows into an array of that many rows; safe to call from several threads.
-Writer = Callable[[slice, Array], None]
+Writer = Callable[[slice, Array], Any]
 
 _LARGEST_WIDTH = 2**31 - 1  # bucket numbers are int32
 _REDRAWS = 200
@@ -109,18 +111,20 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_memory(
             name, "n_components", shape[1], shape[0] * shape[1] * X.dtype.itemsize, f"{shape[0]} rows of features"
         )
-        out = np.empty(shape, dtype=X.dtype)
+        out = empty(shape, dtype=X.dtype)
         write = self._writer(X)
-
-        def work(rows: slice) -> None:
-            norm = block_norm(name, "X", X, rows)
-            write(rows, out[rows])
-            if not self._cannot_overflow(norm, X):
-                check_finite_features(name, out[rows], rows.start)
-
+        work = partial(self._write_checked, write, X, out)
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
             for_each_block(work, row_blocks(shape[0], self._block_rows(shape[0])))
         return out
+
+    def _write_checked(self, write: Writer, X: Any, out: Array, rows: slice) -> None:
+        """Write the features of a block, refusing rows that are not finite, and features that would not be."""
+        name = type(self).__name__
+        norm = block_norm(name, "X", X, rows)
+        write(rows, out[rows])
+        if not self._cannot_overflow(norm, X):
+            check_finite_features(name, out[rows], rows.start)
 
     def variance(self, X: Any, Y: Any = None) -> Array:
         """Return the variance of <z(x), z(y)> over the draws of the map, for all pairs of rows of X and Y (or X).

@@ -10,13 +10,14 @@ from mercer import core
 from mercer._typing import Array
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.features.base import FeatureMap, Writer
+from mercer.features.memo import remembered
 from mercer.features.scalar import register_scalar
 from mercer.kernels import Gaussian, Kernel, StationaryKernel
 from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant
-from mercer.validation import check_integer, check_memory, check_real
+from mercer.validation import block_norm, check_finite_features, check_integer, check_memory, check_real
 
-# From here on BLAS spends so much on its copies of the frequencies that taller blocks of rows pay.
-_TALL_COLUMNS = 1024
+# Rows a block: every block has its own copy of the frequencies made, in the order that the product reads.
+_TALL_BLOCK = 1024
 
 
 class PhaseFeatures(FeatureMap):
@@ -47,25 +48,34 @@ class PhaseFeatures(FeatureMap):
         return n_components
 
     def _writer(self, X: Any) -> Writer:
-        turns = (self.frequencies_ / (2 * np.pi)).astype(X.dtype, order="C")
+        turns = remembered(self, self.frequencies_, X.dtype.str, lambda: self._turns(X.dtype))
         offsets = (self.offsets_ / (2 * np.pi)).astype(X.dtype)
         scale = (2 / self._n_features_out) ** 0.5
 
-        def write(rows: slice, out: Array) -> None:
-            core.fourier(X, rows, turns, offsets, scale, out)
+        def write(rows: slice, out: Array) -> bool:
+            return core.fourier(X, rows, turns, offsets, scale, out)
 
         return write
 
+    def _turns(self, dtype: Any) -> Array:
+        turns: Array = (self.frequencies_ / (2 * np.pi)).astype(dtype, order="C")
+        return turns
+
+    def _write_checked(self, write: Writer, X: Any, out: Array, rows: slice) -> None:
+        # A row that is not finite, or a projection that overflows, shows in the phases: rows need no pass of their own.
+        if not write(rows, out[rows]):
+            name = type(self).__name__
+            block_norm(name, "X", X, rows)
+            check_finite_features(name, out[rows], rows.start)
+
     def _block_rows(self, n_rows: int) -> int:
         config = get_config()
-        n_features = len(getattr(self, "frequencies_", ()))
-        if config.block_rows != DEFAULT_BLOCK_ROWS or n_features < _TALL_COLUMNS:
-            return config.block_rows
-        return max(config.block_rows, min(1024, -(-n_rows // config.threads)))
+        if config.block_rows != DEFAULT_BLOCK_ROWS:
+            return config.block_rows  # the user's wish
+        return max(config.block_rows, min(_TALL_BLOCK, -(-n_rows // config.threads)))
 
     def _largest_feature(self, norm: float, X: Any) -> float:
-        longest = float(np.sqrt(np.square(self.frequencies_).sum(axis=0).max()))
-        return 1 + norm * longest
+        return 1 + norm * float(np.linalg.norm(self.frequencies_))
 
 
 class FourierFeatures(PhaseFeatures):

@@ -190,8 +190,8 @@ def structured_writer(
     offsets = (feature_map.offsets_ / (2 * np.pi)).astype(X.dtype)
     scale = (2 / feature_map._n_features_out) ** 0.5
 
-    def write(rows: slice, out: Array) -> None:
-        core.hadamard_features(X, rows, diagonals, permutation, turns, offsets, scale, out)
+    def write(rows: slice, out: Array) -> bool:
+        return core.hadamard_features(X, rows, diagonals, permutation, turns, offsets, scale, out)
 
     return write
 

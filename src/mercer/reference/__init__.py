@@ -7,7 +7,7 @@ rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a buc
 from mercer.reference.binning import cell_hashes
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
-from mercer.reference.fourier import cos_sin
+from mercer.reference.fourier import cos_sin, fourier_features
 from mercer.reference.hadamard import hadamard_features
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
 from mercer.reference.online import online_gradient, online_kernel_gradient, online_newton
@@ -22,6 +22,7 @@ __all__ = [
     "count_sketch_csr",
     "descend",
     "descend_csr",
+    "fourier_features",
     "hadamard_features",
     "landmark_features",
     "online_gradient",

@@ -20,13 +20,13 @@ def hadamard(Z: Array) -> None:
 
 def hadamard_features(
     X: Array, diagonals: Array, permutation: Array, lengths: Array, offsets: Array, scale: float, out: Array
-) -> None:
+) -> bool:
     """Overwrite out (n, D) with cosines and sines of structured projections of the dense rows of X (n, d).
 
     Block b of the projection is H D_s ... H D_2 P H D_1 [x, 0] with the diagonals (s, n_blocks, p), p >= d a power of
     two, and P the gather by row b of ``permutation`` (n_blocks, p), the identity where that has no rows. The blocks
     stacked, cut to m = len(lengths) projections and multiplied by ``lengths``, are the turns that ``cos_sin`` takes:
-    those of the pairs, then the len(offsets) single ones.
+    those of the pairs, then the len(offsets) single ones. Returns whether all turns were finite.
     """
     n_stages, n_blocks, size = diagonals.shape
     n_single, m = len(offsets), len(lengths)
@@ -43,4 +43,4 @@ def hadamard_features(
         turns[:, b * size : (b + 1) * size] = Z
     out[:, :n_pairs] = turns[:, :n_pairs] * lengths[:n_pairs]
     out[:, 2 * n_pairs :] = turns[:, n_pairs:m] * lengths[n_pairs:]
-    cos_sin(out, offsets, scale)
+    return cos_sin(out, offsets, scale)
