@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.fourier import FourierFeatures, require_shift_invariant
+from mercer.features.fourier import FourierFeatures, require_shift_invariant, write_phases
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.features.quasi_random import QuasiRandomFeatures
 from mercer.kernels import Gaussian, Kernel, RadialKernel
@@ -59,6 +59,12 @@ class ShiftInvariantFeatures(FeatureMap):
 
     def _writer(self, X: Any) -> Writer:
         return self.map_._writer(X)
+
+    def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
+        write_phases("ShiftInvariantFeatures", write, X, rows, out)
+
+    def _block_rows(self, n_rows: int) -> int:
+        return self.map_._block_rows(n_rows)
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         return self.map_._variance(X, Y)

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
 from math import isfinite
 from typing import Any, Self
 
@@ -113,18 +112,35 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         )
         out = empty(shape, dtype=X.dtype)
         write = self._writer(X)
-        work = partial(self._write_checked, write, X, out)
+
+        def work(rows: slice) -> None:
+            self._write_checked(write, X, rows, out[rows])
+
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
             for_each_block(work, row_blocks(shape[0], self._block_rows(shape[0])))
         return out
 
-    def _write_checked(self, write: Writer, X: Any, out: Array, rows: slice) -> None:
+    def _times(self, X: Any, weights: Array) -> Array:
+        """Return the features of the rows of X times weights (D, k), a few rows at a time, in cache."""
+        X = check_rows(self, X, reset=False)
+        n_rows, write = X.shape[0], self._writer(X)
+        blocks = row_blocks(n_rows, self._block_rows(n_rows))
+        out = np.empty((n_rows, weights.shape[1]), dtype=X.dtype)
+        features = empty((blocks[0].stop if blocks else 0, self._n_features_out), dtype=X.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in blocks:
+                Z = features[: rows.stop - rows.start]
+                self._write_checked(write, X, rows, Z)
+                np.matmul(Z, weights, out=out[rows])
+        return out
+
+    def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
         """Write the features of a block, refusing rows that are not finite, and features that would not be."""
         name = type(self).__name__
         norm = block_norm(name, "X", X, rows)
-        write(rows, out[rows])
+        write(rows, out)
         if not self._cannot_overflow(norm, X):
-            check_finite_features(name, out[rows], rows.start)
+            check_finite_features(name, out, rows.start)
 
     def variance(self, X: Any, Y: Any = None) -> Array:
         """Return the variance of <z(x), z(y)> over the draws of the map, for all pairs of rows of X and Y (or X).

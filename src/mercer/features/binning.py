@@ -141,6 +141,9 @@ class RandomBinning(FeatureMap):
         check_memory("RandomBinning", "n_grids", n_grids, X.shape[0] * n_grids * (8 + X.dtype.itemsize), what)
         return self._seen_cells(self._hashes(X), X.dtype) if self.cells_ else self._hashed_cells(X)
 
+    def _times(self, X: Any, weights: Array) -> Array:
+        return np.asarray(self.transform(X) @ weights) if self.sparse_output else super()._times(X, weights)
+
     def _hashes(self, X: Any) -> Array:
         """Return the hashes of the cells of all rows, (n, n_grids)."""
         out = np.empty((X.shape[0], len(self.pitches_)), dtype=np.uint32)

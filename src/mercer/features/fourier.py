@@ -61,21 +61,27 @@ class PhaseFeatures(FeatureMap):
         turns: Array = (self.frequencies_ / (2 * np.pi)).astype(dtype, order="C")
         return turns
 
-    def _write_checked(self, write: Writer, X: Any, out: Array, rows: slice) -> None:
-        # A row that is not finite, or a projection that overflows, shows in the phases: rows need no pass of their own.
-        if not write(rows, out[rows]):
-            name = type(self).__name__
-            block_norm(name, "X", X, rows)
-            check_finite_features(name, out[rows], rows.start)
+    def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
+        write_phases(type(self).__name__, write, X, rows, out)
 
     def _block_rows(self, n_rows: int) -> int:
         config = get_config()
-        if config.block_rows != DEFAULT_BLOCK_ROWS:
-            return config.block_rows  # the user's wish
+        if config.block_rows != DEFAULT_BLOCK_ROWS or not hasattr(self, "frequencies_"):
+            return config.block_rows
         return max(config.block_rows, min(_TALL_BLOCK, -(-n_rows // config.threads)))
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return 1 + norm * float(np.linalg.norm(self.frequencies_))
+
+
+def write_phases(owner: str, write: Writer, X: Any, rows: slice, out: Array) -> None:
+    """Write cosines and sines of a block, refusing what is not finite.
+
+    A row that is not finite, or a projection that overflows, shows in the phases: rows need no pass of their own.
+    """
+    if not write(rows, out):
+        block_norm(owner, "X", X, rows)
+        check_finite_features(owner, out, rows.start)
 
 
 class FourierFeatures(PhaseFeatures):

@@ -147,6 +147,9 @@ class Nystroem(FeatureMap):
             self._writer(objects)(rows, out[rows])
         return out
 
+    def _times(self, X: Any, weights: Array) -> Array:
+        return self.transform(X) @ weights if self._of_objects else super()._times(X, weights)
+
     def variance(self, X: Any, Y: Any = None) -> Array:
         """Return the jackknife estimate of the variance of <z(x), z(y)> over draws of the landmarks."""
         check_is_fitted(self)

@@ -30,6 +30,8 @@ from mercer.validation import check_integer, check_rows, check_weights, rows_fro
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
 _BLOCK_ROWS = 4096
+# Bytes of features that a thread holds in a prediction.
+_SCORED_BYTES = 2**25
 # Rows that a map and a kernel with parameters from the data are fitted on, at least, and for each feature.
 _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_A_FEATURE = 4
@@ -218,6 +220,11 @@ class KernelLearner(NestedParams, BaseEstimator):
         row_bytes = 3 * itemsize * (self.feature_map_._n_features_out + self.n_features_in_)
         return int(np.clip(config.memory // (4 * config.threads * row_bytes), 1, _BLOCK_ROWS))
 
+    def _rows_to_score(self, itemsize: int) -> int:
+        """Return the rows a block of a prediction: checks and hand-overs cost as much as the features of 200 rows."""
+        n_features = self.feature_map_._n_features_out
+        return int(np.clip(_SCORED_BYTES // (n_features * itemsize), 512, self._block_rows(itemsize)))
+
     def _reduce(self, title: str, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Reduce over the blocks, with progress."""
         with self._watched(title, work, blocks) as watched:
@@ -256,16 +263,18 @@ class KernelLearner(NestedParams, BaseEstimator):
         coef = np.atleast_2d(self.coef_).T
 
         def work(block: Block) -> Array:
+            dtype = block.X.dtype
             with rows_from(block.first_row):
-                Z = self.feature_map_.transform(block.X)
-            scores: Array = Z @ coef.astype(Z.dtype, copy=False) + np.asarray(self.intercept_, dtype=Z.dtype)
+                scores = self.feature_map_._times(block.X, coef.astype(dtype, copy=False))
+            scores += np.asarray(self.intercept_, dtype=dtype)
             return scores
 
         blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
         if blocks.width != self.n_features_in_:
             raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
         with self._threads():
-            scores = np.concatenate(list(self._engine.map(work, blocks.recut(None, name))))
+            tall = blocks.recut(self._rows_to_score(blocks.dtype.itemsize), name)
+            scores = np.concatenate(list(self._engine.map(work, tall)))
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
     def _look(self, block: Block, weight: Array) -> None:
