@@ -112,6 +112,7 @@ class _Ridge(KernelLearner):
     def _left_out(self, rows: FeatureRows, alphas: Array, path: RidgePath, moments: Moments) -> Array:
         """Return the mean squared leave-one-out error of each alpha."""
         mean, centre = moments.feature_mean, moments.target_mean
+        path = path.for_rows_of(rows.dtype)
 
         def work(Z: Array, Y: Array, weight: Array | None) -> Totals:
             Z -= mean.astype(Z.dtype)

@@ -1,6 +1,7 @@
 """The whole regularisation path of ridge regression from one eigendecomposition."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -77,6 +78,10 @@ class RidgePath:
         remains = np.maximum(1.0 - taken[:, None] * leverage, np.finfo(Z.dtype).eps)
         totals: Array = np.sum([count @ np.square(error / remains) for error in errors], axis=0)
         return totals
+
+    def for_rows_of(self, dtype: Any) -> Self:
+        """Return the path with its vectors in the precision of the features, for ``leave_one_out`` of many blocks."""
+        return replace(self, vectors=self.vectors.astype(dtype, copy=False))
 
     def _shifted(self, alpha: float) -> Array:
         shifted: Array = self.eigenvalues + alpha
