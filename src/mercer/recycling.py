@@ -22,13 +22,13 @@ class _Kept:
         self._memory: deque[Array] = deque()
 
     def take(self, n_bytes: int) -> Array:
-        """Return memory of at least ``n_bytes`` and at most twice as many, fresh where none is kept."""
+        """Return memory of at least ``n_bytes`` and at most a quarter more, fresh where none is kept."""
         for _ in range(len(self._memory)):
             try:
                 memory = self._memory.pop()
             except IndexError:  # another thread was quicker
                 break
-            if n_bytes <= memory.nbytes <= 2 * n_bytes:
+            if n_bytes <= memory.nbytes <= n_bytes + n_bytes // 4:
                 return memory
             self._memory.appendleft(memory)
         return np.empty(n_bytes, dtype=np.uint8)

@@ -205,7 +205,9 @@ class MEKA(FeatureMap, GramOperator):
         """Bytes of features, links, partition and the maps of the clusters."""
         arrays = [*self.features_, self.link_, self._root]
         for cluster in self.maps_:
-            arrays += [cluster.landmarks_, cluster.projection_, cluster._inverse_root]
+            arrays += [cluster.landmarks_, cluster.projection_]
+            if cluster._inverse_root is not cluster.projection_:  # they are one where nothing was reduced
+                arrays.append(cluster._inverse_root)
         return sum(_bytes(array) for array in arrays) + self.partition_.memory_bytes
 
     def solve(self, B: Any, *, alpha: float) -> Array:
@@ -270,9 +272,9 @@ def _positive_root(links: Array, psd: str) -> tuple[Array, float]:
         values, root = eigh(links, overwrite_a=True, check_finite=False)
     shift = max(0.0, -float(values[0]))
     values = values + shift if psd == "shift" else np.maximum(values, 0.0)
-    kept = values > np.finfo(np.float64).eps * values[-1]
-    root = root if kept.all() else root[:, kept]
-    root *= np.sqrt(values[kept])
+    first = int(np.argmax(values > np.finfo(np.float64).eps * values[-1]))  # they ascend: a view, no copy
+    root = root[:, first:]
+    root *= np.sqrt(values[first:])
     return root, shift
 
 
