@@ -288,9 +288,13 @@ def test_a_closed_pipe_is_quiet(model, here):
         assert process.wait(60) == 141
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_leaves_nothing_half_written(model, here, number, code):
-    """The rows come through a pipe that stays open: the command is waiting for more when the signal comes."""
+def test_an_interrupt_leaves_nothing_half_written(model, here, number, code, pause):
+    """The rows come through a pipe that stays open: the command is waiting for more when the signal comes.
+
+    The pipe is closed some time after it: a reader that wakes while the interpreter ends must not abort the process.
+    """
     command = [sys.executable, "-m", "mercer", "predict", str(model), "-", "-o", "out.csv"]
     header, row = people(1)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -300,6 +304,7 @@ def test_an_interrupt_leaves_nothing_half_written(model, here, number, code):
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(number)
+        time.sleep(pause)
         process.stdin.close()
         said = process.stderr.read()
         assert process.wait(60) == code, said
