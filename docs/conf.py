@@ -37,7 +37,7 @@ suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "attrs_block"]
 myst_heading_anchors = 3
 mathjax_path = "mathjax/tex-chtml.js"
-mathjax4_config = mathjax3_config = {"chtml": {"displayOverflow": "scroll"}, "options": {"enableMenu": False}}
+mathjax4_config = mathjax3_config = {"options": {"enableMenu": False}}
 
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -72,7 +72,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_prev_next": False,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],

@@ -95,8 +95,8 @@ class FourierFeatures(PhaseFeatures):
 
     Both are unbiased. Pairs need half the projections and their variance, :math:`(1 + k(2x, 2y) - 2 k^2) / D`, is below
     that of offsets, :math:`(1 + k(2x, 2y)/2 - k^2) / D`, wherever :math:`k(2x, 2y) < 2 k^2`: everywhere for
-    ``Gaussian`` and ``Laplacian``, and for all kernels but between rows far apart. ``OrthogonalFeatures`` does better still for
-    radial kernels.
+    ``Gaussian`` and ``Laplacian``, and for all kernels but between rows far apart. ``OrthogonalFeatures`` does better
+    still for radial kernels.
 
     Parameters
     ----------
