@@ -20,7 +20,7 @@ model.fit(data.X[train], data.y[train])
 
 Z = model.feature_map_.transform(data.X)
 mean, centre = Z[train].mean(axis=0), data.y[train].mean()
-paths = ((Z[test] - mean) @ coef.T + centre for coef in model.coef_path_)
+paths = ((Z[test] - mean) @ coef[0] + centre for coef in model.coef_path_)
 on_new_rows = [np.mean((path - data.y[test]) ** 2) for path in paths]
 
 figure, axes = plt.subplots()
