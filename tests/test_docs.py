@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -131,3 +132,18 @@ class TestRunner:
 
     def test_a_command_may_go_on_over_lines(self, run):
         assert run(("console", "$ echo a \\\n    b\n$ echo c")) == ["a b\nc\n"]
+
+    @pytest.mark.parametrize(("block", "succeeds"), [("print(6 * 7)", True), ("assert 6 * 7 == 43", False)])
+    def test_a_block_that_fails_ends_the_build(self, run, tmp_path, block, succeeds):
+        pytest.importorskip("myst_parser", reason="the pages need mercer[docs]")
+        (tmp_path / "conf.py").write_text(
+            f"import sys; sys.path.insert(0, {str(DOCS / '_ext')!r})\nextensions = ['myst_parser', 'run_blocks']\n"
+        )
+        (tmp_path / "index.md").write_text(f"# Page\n\n```python\n{block}\n```\n")
+        command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", str(tmp_path), str(tmp_path / "out")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) is succeeds, done.stderr
+        if succeeds:
+            assert re.search(r"output.*42", (tmp_path / "out/index.html").read_text(), flags=re.DOTALL)
+        else:
+            assert "a code block failed" in done.stderr

@@ -36,7 +36,7 @@ class PaperVerdicts(SphinxDirective):
         rows = []
         for paper in bench.papers():
             counts = Counter(judged.verdict.status for judged in bench.verdicts(paper.name))
-            rows.append([f"{paper.about['authors']}: {paper.title}", *[str(counts[status]) for status in STATUSES]])
+            rows.append([f"{paper.title} ({paper.about['year']})", *[str(counts[status]) for status in STATUSES]])
         return [table(["paper", *[str(status) for status in STATUSES]], rows)]
 
     def _claims(self, name: str) -> nodes.Node:

@@ -2,8 +2,8 @@
 Kernel PCA
 ==========
 
-Two rings are no line apart in the plane, and one line apart along the first kernel principal components. 300 features
-give what the exact method, on an n x n matrix, gives (up to signs).
+Two rings are no line apart in the plane, and a line apart along the first kernel principal components. 300 features
+give what the exact method, on an n x n matrix, gives: up to signs, and to a turn where two eigenvalues nearly agree.
 """
 
 # %%
