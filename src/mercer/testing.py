@@ -143,7 +143,8 @@ def _check_value(kernel: Kernel) -> None:
     assert clone(kernel) is kernel
     assert kernel.with_params(**kernel.get_params(deep=False)) == kernel
     if "<" not in repr(kernel):  # a user's function does not print as an expression
-        assert eval(repr(kernel), {name: getattr(mercer, name) for name in dir(mercer)}) == kernel  # noqa: S307
+        names = {name: getattr(mercer, name) for name in dir(mercer)} | {type(kernel).__name__: type(kernel)}
+        assert eval(repr(kernel), names) == kernel  # noqa: S307
 
 
 def check_feature_map(

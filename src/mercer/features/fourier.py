@@ -93,9 +93,10 @@ class FourierFeatures(PhaseFeatures):
     .. math:: \sqrt{2/D}\,(\cos\langle w, x\rangle, \sin\langle w, x\rangle)
               \quad\text{or}\quad \sqrt{2/D}\,\cos(\langle w, x\rangle + b).
 
-    Both are unbiased. Pairs need half the projections and their variance, :math:`(1 + k(2x, 2y) - 2 k^2) / D`, is never
-    above that of offsets, :math:`(1 + k(2x, 2y)/2 - k^2) / D`. ``OrthogonalFeatures`` does better still for radial
-    kernels.
+    Both are unbiased. Pairs need half the projections and their variance, :math:`(1 + k(2x, 2y) - 2 k^2) / D`, is below
+    that of offsets, :math:`(1 + k(2x, 2y)/2 - k^2) / D`, wherever :math:`k(2x, 2y) < 2 k^2`: everywhere for
+    ``Gaussian`` and ``Laplacian``, and for all kernels but between rows far apart. ``OrthogonalFeatures`` does better
+    still for radial kernels.
 
     Parameters
     ----------

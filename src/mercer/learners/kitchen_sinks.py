@@ -222,7 +222,7 @@ class KitchenSinksClassifier(ClassifierMixin, _SinksLearner):
     References
     ----------
     A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008. Their bound is in
-    docs/kitchen_sinks.md.
+    docs/explanation/kitchen_sinks.md.
 
     Examples
     --------

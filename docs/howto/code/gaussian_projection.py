@@ -1,0 +1,36 @@
+"""A map of one's own: a Gaussian random projection, for the linear kernel."""
+
+import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
+
+from mercer.features import FeatureMap
+from mercer.kernels import Linear
+
+
+class GaussianProjection(FeatureMap):
+    """Features G^T x / sqrt(D) with a Gaussian matrix G: an unbiased estimate of <x, y>.
+
+    Its variance is (|x|^2 |y|^2 + <x, y>^2) / D.
+    """
+
+    _natural_kernel = Linear()
+
+    def _check_kernel(self, kernel):
+        if not isinstance(kernel, Linear):
+            raise ValueError(f"GaussianProjection: kernel must be Linear(), got {kernel!r}. Use feature_map(kernel).")
+
+    def _draw(self, kernel, X, n_components, rng):
+        self.projection_ = rng.standard_normal((X.shape[1], n_components)) / np.sqrt(n_components)
+        return n_components
+
+    def _writer(self, X):
+        projection = self.projection_.astype(X.dtype)
+
+        def write(rows, out):
+            out[...] = safe_sparse_dot(X[rows], projection, dense_output=True)
+
+        return write
+
+    def _variance(self, X, Y):
+        squares = np.outer((X**2).sum(axis=1), (Y**2).sum(axis=1))
+        return (squares + (X @ Y.T) ** 2) / self._n_features_out
