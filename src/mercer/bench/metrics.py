@@ -64,12 +64,18 @@ def _total(*names: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda values: [sum(parts) for parts in zip(*(as_list(values[name]) for name in names), strict=True)]
 
 
+def _shares(values: Mapping[str, Any]) -> list[float]:
+    pairs = zip(as_list(values["map_seconds"]), as_list(values["fit_seconds"]), strict=True)
+    return [part / (part + rest) for part, rest in pairs]
+
+
 METRICS: dict[str, Metric] = {
     "train_accuracy": Metric(
         "accuracy on the training rows", "%", "higher", _share("train_correct", "train_rows"), "train"
     ),
     "test_accuracy": Metric("accuracy on the test rows", "%", "higher", _share("test_correct", "test_rows"), "test"),
     "seconds": Metric("time of map and training", "s", "lower", _total("map_seconds", "fit_seconds"), "train in"),
+    "map_share": Metric("share of the map in the time", "", "equal", _shares),
     "map_seconds": Metric("time of the map", "s", "lower", lambda values: values["map_seconds"], "map in"),
     "fit_seconds": Metric("time of training", "s", "lower", lambda values: values["fit_seconds"], "train in"),
     "predict_seconds": Metric(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from mercer.bench.claims import Judged, Status, judge_all, load_claims
@@ -118,6 +119,7 @@ def render(outcomes: Run) -> str:
         tally=_tally(judged),
         total=len(judged),
         machines=_machines(outcomes.outcomes),
+        load=_load(outcomes.outcomes),
         counts=outcomes.counts(),
         style=style,
         policy=policy(style),
@@ -131,12 +133,13 @@ def policy(style: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Return text with inner products in angle brackets and whole powers raised.
+    """Return text with inner products in angle brackets, whole powers raised, and sigma as the letter.
 
     >>> typeset("(1+<x,y>)^10")
     '(1+⟨x,y⟩)¹⁰'
     """
     text = text.replace("<x,y>", "\N{MATHEMATICAL LEFT ANGLE BRACKET}x,y\N{MATHEMATICAL RIGHT ANGLE BRACKET}")
+    text = re.sub(r"\bsigma\b", "\N{GREEK SMALL LETTER SIGMA}", text)
     return re.sub(r"(?<=[\w)\u27e9|])\^(-?\d+)", lambda power: power[1].translate(_RAISED), text)
 
 
@@ -198,3 +201,13 @@ def _machines(outcomes: Mapping[str, Sequence[Outcome]]) -> list[dict[str, str]]
     """Return the distinct machines of the results."""
     found = {tuple(o.machine.items()): o.machine for cells in outcomes.values() for o in cells if o.machine}
     return list(found.values())
+
+
+def _load(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
+    """Return in words how busy other programs kept the machine; nothing where that is not known."""
+    busy = [o.others for cells in outcomes.values() for o in cells if o.status == "done" and o.others is not None]
+    if not busy:
+        return ""
+    return (
+        f"While these cells ran, other programs kept {median(busy):.1f} cores busy (median; {max(busy):.1f} at most)."
+    )
