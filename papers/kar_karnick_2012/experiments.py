@@ -7,7 +7,17 @@ import numpy as np
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
-from mercer import Exponential, Polynomial, RandomMaclaurin, components_for
+from mercer import (
+    Composed,
+    DotProduct,
+    Exponential,
+    Gaussian,
+    Polynomial,
+    RandomMaclaurin,
+    VovkInfinite,
+    VovkPolynomial,
+    components_for,
+)
 from mercer.bench.data import prepared, unit_rows
 from mercer.bench.models import linear_svm, map_named, right, timed
 
@@ -132,3 +142,69 @@ def support_vectors(cell: Cell) -> dict[str, Any]:
     model = linear_svm(feature_map.fit_transform(X), y)
     times = [timed(lambda: model.predict(feature_map.transform(X_test)))[1] for _ in range(3)]
     return {"predict_seconds": times, "support_vectors": 0}
+
+
+EXAMPLES = {
+    "<x,y>^3": Polynomial(3, coef0=0.0),
+    "(1+2<x,y>)^3": Polynomial(3, gamma=2.0, coef0=1.0),
+    "exp(<x,y>)": Exponential(gamma=1.0),
+    "Vovk's polynomial": VovkPolynomial(4),
+    "Vovk's infinite polynomial": VovkInfinite(),
+    "exp(Gaussian)": Composed(Exponential(gamma=1.0), Gaussian(gamma=0.5)),
+}
+
+
+def unbiased(cell: Cell) -> dict[str, Any]:
+    """Bias of Random Maclaurin on two rows, in standard errors over draws, for the poster's examples of kernels."""
+    X, kernel = np.array([[0.5, 0.3, -0.2], [0.4, -0.1, 0.3]]), EXAMPLES[cell["kernel"]]
+    maps = (RandomMaclaurin(kernel, n_components=cell["D"], random_state=seed) for seed in range(cell["draws"]))
+    estimates = [float(z @ w) for z, w in (m.fit_transform(X) for m in maps)]
+    error = np.std(estimates, ddof=1) / len(estimates) ** 0.5
+    return {"bias_z": abs(np.mean(estimates) - float(kernel(X)[0, 1])) / error}
+
+
+def refusal(cell: Cell) -> dict[str, Any]:
+    """Whether a series with a negative coefficient is positive definite, and whether mercer refuses it (theorem 2)."""
+    coefficients = {"1 + t - t^2/2": [1.0, 1.0, -0.5], "1 + t + t^2/2": [1.0, 1.0, 0.5]}[cell["series"]]
+    X = unit_rows(np.random.RandomState(0).standard_normal((200, 3))).astype(np.float64)
+    smallest = float(np.linalg.eigvalsh(np.polynomial.polynomial.polyval(X @ X.T, coefficients))[0])
+    try:
+        kernel = DotProduct(lambda t: np.polynomial.polynomial.polyval(t, coefficients), coefficients)
+        RandomMaclaurin(kernel, n_components=64, random_state=0).fit(X)
+        refused = 0
+    except ValueError:
+        refused = 1
+    return {"smallest_eigenvalue": smallest, "refused": refused}
+
+
+def truncated(cell: Cell) -> dict[str, Any]:
+    """Largest error of the truncated series on rows, over the bound that ``truncation_error_`` reports."""
+    X = unit_rows(np.random.RandomState(0).standard_normal((200, 10))).astype(np.float64)
+    fitted = RandomMaclaurin(Exponential(gamma=1.0), n_components=100, max_degree=cell["degree"], random_state=0).fit(X)
+    kept = np.polynomial.polynomial.polyval(X @ X.T, fitted.coefficients_)
+    return {"ratio": float(np.abs(np.exp(X @ X.T) - kept).max()) / fitted.truncation_error_}
+
+
+def theorem_growth(cell: Cell) -> dict[str, Any]:
+    """Exponent of Theorem 4's D, with the constants of its proof, in d or in epsilon."""
+
+    def needed(d: int, epsilon: float) -> int:
+        ball = np.random.RandomState(0).standard_normal((200, d))
+        ball /= np.abs(ball).sum(axis=1, keepdims=True)
+        kernel = Exponential(gamma=1.0)
+        return int(components_for(kernel, ball, error=epsilon, confidence=0.95, kind="uniform", method="maclaurin"))
+
+    sizes = cell["sizes"][cell["of"]]
+    found = [needed(size, 0.5) if cell["of"] == "d" else needed(5, size) for size in sizes]
+    return {"exponent": float(np.polyfit(np.log(sizes), np.log(found), 1)[0]), "D": found}
+
+
+def h01_cost(cell: Cell) -> dict[str, Any]:
+    """Seconds to draw the map and to apply it to 10,000 rows of Adult at D = 500 random features, and its width."""
+    X, kernel = _rows("Adult", 0)[0][:10_000], Polynomial(10, coef0=1.0)
+    times, width = [], 0
+    for seed in range(cell["runs"] + 1):  # the first warms up
+        Z, seconds = timed(lambda s=seed: map_named(cell["method"], kernel, 500, s, X.shape[1]).fit_transform(X))
+        times.append(seconds)
+        width = Z.shape[1]
+    return {"map_seconds": times[1:], "features": width}

@@ -120,7 +120,12 @@ def draw(spec: Params, outcomes: Sequence[Outcome], salt: str) -> Drawn | None:
 
 def _name(outcome: Outcome, names: Any) -> str:
     names = [names] if isinstance(names, str) else names or []
-    return ", ".join(str(outcome.cell.params.get(name, "")) for name in names)
+    return ", ".join(_words(name, outcome.cell.params.get(name, "")) for name in names)
+
+
+def _words(name: str, value: Any) -> str:
+    """Return a name as it is, and a number with what it is the number of."""
+    return f"{name} = {value}" if isinstance(value, int | float) else str(value)
 
 
 def _lines(spec: Params, outcomes: Sequence[Outcome], where: Params, styles: Mapping[str, int]) -> tuple[Line, ...]:

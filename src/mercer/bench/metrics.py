@@ -135,4 +135,6 @@ def _time_unit(seconds: float) -> tuple[float, str]:
 def _digits(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    if abs(value) < 1e7 and value == int(value):
+        return f"{value:,.0f}"
     return f"{value:.1e}"
