@@ -161,7 +161,7 @@ def meka(cell: Cell) -> dict[str, Any]:
     # The survey's rank is of the whole approximation: each cluster has its share.
     rank = cell["rank"] // cell["clusters"]
     approximation = MEKA(Gaussian(gamma=cell["gamma"]), n_clusters=cell["clusters"], rank=rank, random_state=0).fit(X)
-    sample = np.random.RandomState(0).choice(len(X), 1000, replace=False)
+    sample = np.random.RandomState(0).choice(len(X), min(len(X), 1000), replace=False)
     K = Gaussian(gamma=cell["gamma"])(X[sample])
     estimate = np.asarray(approximation.rows(sample))[:, sample]
     return {"frobenius_error": float(np.linalg.norm(estimate - K) / np.linalg.norm(K))}
