@@ -24,7 +24,7 @@ def test_a_missing_set_says_where_it_can_be_had_and_is_asked_for_once(monkeypatc
 
     monkeypatch.setattr(bench_data, "load_dataset", away)
     for _ in range(2):
-        with pytest.raises(MissingDataError, match="'gisette' could not be had. Its source: NIPS 2003"):
+        with pytest.raises(MissingDataError, match=r"'gisette' could not be had\. Its source: NIPS 2003"):
             bench_data.load("gisette")
     assert asked == ["gisette"]
 

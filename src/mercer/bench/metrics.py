@@ -10,7 +10,7 @@ from mercer.bench.errors import BenchError
 from mercer.bench.spec import Params, includes
 from mercer.bench.store import Outcome
 
-Unit = Literal["%", "s", "x", ""]
+Unit = Literal["%", "s", "x", "of 6", ""]
 Better = Literal["higher", "lower", "equal"]
 
 
@@ -83,6 +83,7 @@ METRICS: dict[str, Metric] = {
     ),
     "relative_error": Metric("mean relative error of the kernel", "", "lower", lambda values: values["relative_error"]),
     "frobenius_error": Metric("relative Frobenius error", "", "lower", lambda values: values["frobenius_error"]),
+    "sets_of_six": Metric("data sets", "of 6", "equal", lambda values: values["sets_of_six"]),
     "nmi": Metric("normalised mutual information", "", "higher", lambda values: values["nmi"]),
 }
 
@@ -119,6 +120,8 @@ def show(value: float, unit: Unit = "", deviation: float | None = None) -> str:
     if unit == "s":
         scale, name = _time_unit(value)
         return f"{_digits(value / scale)} {name}"
+    if unit == "of 6":
+        return f"{value:g} of 6"
     if unit == "x":
         return f"{_digits(value)}\N{MULTIPLICATION SIGN}"
     return _digits(value) if deviation is None else f"{_digits(value)} ± {deviation:.2g}"

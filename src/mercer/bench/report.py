@@ -13,7 +13,7 @@ from mercer.bench.claims import Judged, Status, judge_all, load_claims
 from mercer.bench.errors import BenchError
 from mercer.bench.metrics import metric, sample
 from mercer.bench.run import Run, stored
-from mercer.bench.spec import Params, includes
+from mercer.bench.spec import Params, in_words, includes
 from mercer.bench.store import Outcome, write_text
 
 if TYPE_CHECKING:
@@ -173,9 +173,12 @@ def _table(spec: Params, outcomes: Sequence[Outcome]) -> Table:
     body = []
     for row in rows:
         at = dict(zip(spec["rows"], row, strict=True))
-        entries = [_entry(done, {**at, spec["columns"]: column}, str(column), metrics) for column in columns]
-        body.append((", ".join(str(value) for value in row), tuple(entries)))
-    head = (", ".join(str(name) for name in spec["rows"]), *map(str, columns))
+        entries = [
+            _entry(done, {**at, spec["columns"]: column}, in_words(spec["columns"], column), metrics)
+            for column in columns
+        ]
+        body.append((", ".join(in_words(name, value) for name, value in at.items()), tuple(entries)))
+    head = (", ".join(str(name) for name in spec["rows"]), *(in_words(spec["columns"], column) for column in columns))
     return Table(str(spec.get("caption", "")), head, tuple(body))
 
 

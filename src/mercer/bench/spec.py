@@ -151,6 +151,11 @@ def includes(params: Params, wanted: Params) -> bool:
     )
 
 
+def in_words(name: str, value: Any) -> str:
+    """Return a parameter for readers: a name as it is, a number with what it is the number of."""
+    return f"{name} = {value}" if isinstance(value, int | float) else str(value)
+
+
 def papers_folder() -> Path:
     """Return the folder of the papers: ``MERCER_PAPERS``, or ``papers/`` of the checkout.
 
