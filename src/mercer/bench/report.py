@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mercer.bench.figures import Drawn
 
 _TEMPLATE = Path(__file__).parent / "template"
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-0123456789dp", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵈᵖ")
 _SYMBOLS = {Status.REPRODUCED: "✓", Status.BETTER: "▲", Status.NOT_REPRODUCED: "✕", Status.NOT_RUN: "\N{EN DASH}"}
 
 
@@ -133,14 +133,16 @@ def policy(style: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Return text with inner products in angle brackets, whole powers raised, and sigma as the letter.
+    """Return text with inner products in angle brackets, powers raised (numbers, p and d), and sigma as the letter.
 
     >>> typeset("(1+<x,y>)^10")
     '(1+⟨x,y⟩)¹⁰'
+    >>> typeset("|x|^2p in R^d")
+    '|x|²ᵖ in Rᵈ'
     """
     text = text.replace("<x,y>", "\N{MATHEMATICAL LEFT ANGLE BRACKET}x,y\N{MATHEMATICAL RIGHT ANGLE BRACKET}")
     text = re.sub(r"\bsigma\b", "\N{GREEK SMALL LETTER SIGMA}", text)
-    return re.sub(r"(?<=[\w)\u27e9|])\^(-?\d+)", lambda power: power[1].translate(_RAISED), text)
+    return re.sub(r"(?<=[\w)\u27e9|])\^(-?[\ddp]+)(?!\w)", lambda power: power[1].translate(_RAISED), text)
 
 
 def _shown(section: Section) -> bool:
