@@ -99,3 +99,9 @@ def test_a_missing_data_set_is_named_with_what_it_leaves_out(run, papers):
     assert done.exit_code == 0
     assert "claims not run: table1: b 1; table1: b 2. data set gone" in done.stderr
     assert json.loads(done.stdout)["claims"][0]["verdict"] == "not run"
+
+
+def test_without_a_name_the_pages_of_all_papers_are_written(run, papers):
+    done = run("papers", "report", "--json")
+    assert [page["paper"] for page in json.loads(done.stdout)["reports"]] == ["small_2020"]
+    assert run("papers", "report", "-o", "page.html").exit_code == 2

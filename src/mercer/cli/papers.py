@@ -105,20 +105,24 @@ def verdicts(name: str, results: str | None, *, quick: bool, as_json: bool) -> N
 
 
 @command.command()
-@_name
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_names)
 @_quick
 @_results
 @click.option("--output", "-o", help="The page; report.html beside the results by default.")
 @json_option
-def report(name: str, results: str | None, output: str | None, *, quick: bool, as_json: bool) -> None:
-    """Write the page of paper NAME from what is stored, running nothing."""
+def report(names: tuple[str, ...], results: str | None, output: str | None, *, quick: bool, as_json: bool) -> None:
+    """Write the pages of papers, all of them by default, from what is stored, running nothing."""
     from mercer import bench  # noqa: PLC0415 - not for --help
 
-    page = bench.report(name, quick=quick, results=results, output=output)
+    if (results or output) and len(names) != 1:
+        raise click.UsageError("--results and --output are of one paper: name it.")
+    chosen = names or tuple(paper.name for paper in bench.papers())
+    pages = {name: bench.report(name, quick=quick, results=results, output=output) for name in chosen}
     if as_json:
-        print_json({"paper": name, "report": page})
+        print_json({"reports": [{"paper": name, "report": page} for name, page in pages.items()]})
         return
-    click.echo(f"page: {page}")
+    for page in pages.values():
+        click.echo(f"page: {page}")
 
 
 def _without_data(done: Any) -> dict[str, list[str]]:
