@@ -131,3 +131,16 @@ def test_figures_follow_the_colour_scheme(driver, page):
         )
     assert colours[0]
     assert all(light != dark for light, dark in zip(*colours, strict=True))
+
+
+@pytest.mark.parametrize("width", [360, 850, 1280])
+def test_a_table_of_many_columns_fits(driver, paper, width):
+    columns = ", ".join(f'"a rather long name {i}"' for i in range(9))
+    text = (paper / "experiment.toml").read_text().replace('"here", "<script>alert(1)</script>"', columns)
+    (paper / "experiment.toml").write_text(text)
+    claims = (paper / "claims.toml").read_text()
+    (paper / "claims.toml").write_text(claims[: claims.index("[[table]]")])
+    bench.run("author_2020")
+    _open(driver, bench.report("author_2020"), width=width)
+    assert driver.execute_script("return document.querySelectorAll('.wide').length") == 1
+    assert driver.execute_script(OVERFLOWING) == []

@@ -131,3 +131,13 @@ def test_a_faulty_claim_is_named(paper, content, message):
     (paper / "claims.toml").write_text(content)
     with pytest.raises(bench.BenchError, match=message):
         load_claims(bench.find_paper("author_2020"))
+
+
+def test_a_time_taken_on_a_busy_machine_says_so_and_other_numbers_do_not():
+    cell = Outcome(Cell("e", {}, {}), "done", {"map_seconds": [2.0], "exponent": 1.0}, others=1.5)
+    time = {"metric": "map_seconds", "published": 2.0}
+    assert "other programs kept 1.5 cores busy" in _verdict(time, cell).reason
+    assert "busy" not in _verdict(time, _cell({"map_seconds": [2.0]})).reason
+    exponent = {"metric": "exponent", "published": 1.0}
+    assert "busy" not in _verdict(exponent, cell).reason
+    assert "busy" in _verdict({**exponent, "clock": True}, cell).reason

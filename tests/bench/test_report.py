@@ -122,3 +122,29 @@ def test_the_quick_run_is_called_so(paper):
     text = bench.report("author_2020", quick=True).read_text()
     assert "This is the quick run." in text
     assert "run author_2020 --quick" in text
+
+
+def test_choices_stand_on_the_page_with_their_reasons_and_exploratory_ones_as_such(paper):
+    path = paper / "experiment.toml"
+    choices = """
+[[choice]]
+what = "C"
+ours = "<b>1</b>"
+because = "the default"
+[[choice]]
+what = "gamma"
+ours = "2"
+because = "it looked good"
+exploratory = true
+"""
+    path.write_text(path.read_text() + choices)
+    text = bench.report("author_2020").read_text()
+    assert "&lt;b&gt;1&lt;/b&gt;" in text
+    assert "<strong>Exploratory:</strong> it looked good" in text
+    assert text.count("Exploratory:") == 1
+
+
+def test_what_waits_for_a_long_run_says_how_long(paper):
+    path = paper / "experiment.toml"
+    path.write_text(path.read_text().replace('function = "other"', 'function = "other"\ntakes = "two days"'))
+    assert "it has not been run yet: two days" in bench.report("author_2020").read_text()

@@ -75,3 +75,33 @@ def test_without_papers_the_way_out_is_named(run, here, monkeypatch):
     monkeypatch.setenv("MERCER_PAPERS", str(here / "nothing"))
     done = run("papers", "list")
     assert (done.exit_code, "there is no such folder" in done.stderr) == (3, True)
+
+
+def test_ctrl_c_keeps_the_finished_cells_and_says_so(run, papers):
+    (papers / "experiments.py").write_text(
+        "def add(settings):\n    if settings['b'] == 2:\n        raise KeyboardInterrupt\n    return {'sum': 3}\n"
+    )
+    stopped = run("papers", "run", "small_2020")
+    assert stopped.exit_code == 130
+    assert "the finished cells are kept" in stopped.stderr
+    (papers / "experiments.py").write_text(CODE)
+    again = run("papers", "run", "small_2020")
+    assert again.exit_code == 0
+    assert "1/2 table1: b 1: stored" in again.stderr
+
+
+def test_a_missing_data_set_is_named_with_what_it_leaves_out(run, papers):
+    (papers / "experiments.py").write_text(
+        "from mercer.bench import MissingDataError\n"
+        "def add(settings):\n    raise MissingDataError('data set gone: it can be had from the shop')\n"
+    )
+    done = run("papers", "run", "small_2020", "--json")
+    assert done.exit_code == 0
+    assert "claims not run: table1: b 1; table1: b 2. data set gone" in done.stderr
+    assert json.loads(done.stdout)["claims"][0]["verdict"] == "not run"
+
+
+def test_without_a_name_the_pages_of_all_papers_are_written(run, papers):
+    done = run("papers", "report", "--json")
+    assert [page["paper"] for page in json.loads(done.stdout)["reports"]] == ["small_2020"]
+    assert run("papers", "report", "-o", "page.html").exit_code == 2

@@ -9,14 +9,16 @@
 - a **limit**: ``metric`` is ``at_most`` or ``at_least`` a number, for every point of ``over``;
 - or **not run**, with the reason.
 
-``against`` names the experiment of ``to`` and ``right`` where it is another one.
+``against`` names the experiment of ``to`` and ``right`` where it is another one. ``clock`` marks numbers made of times,
+``exploratory`` says what of a claim was chosen after results had been seen, and ``because`` where a threshold is from.
 """
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import sqrt
+from statistics import median
 from typing import Any
 
 from mercer.bench.errors import BenchError
@@ -24,6 +26,7 @@ from mercer.bench.metrics import Better, Metric, Sample, metric, sample, show
 from mercer.bench.spec import Paper, Params, includes, read_toml
 from mercer.bench.store import Outcome
 
+_BUSY = 0.2  # cores that other programs may take before a time is said to be disturbed
 _DEVIATIONS = 3  # a published mean of a few runs is met within three of its own deviations
 
 
@@ -75,9 +78,16 @@ class Claim:
     most: bool = False
     at_most: float | None = None
     at_least: float | None = None
+    clock: bool = False
+    exploratory: str = ""
     full_only: str = ""
     not_run: str = ""
     note: str = ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the number is a time or made of times."""
+        return self.clock or self.measured.unit == "s"
 
     @property
     def measured(self) -> Metric:
@@ -166,9 +176,21 @@ def judge(claim: Claim, outcomes: Mapping[str, Sequence[Outcome]], *, quick: boo
         return Verdict(Status.NOT_RUN, reason=claim.not_run)
     cells = outcomes.get(claim.experiment, ())
     verdict = _JUDGES[claim.kind](claim, cells, outcomes.get(claim.against, ()) if claim.against else cells)
+    verdict = _with_load(claim, verdict, [*cells, *outcomes.get(claim.against, ())])
     if quick and claim.full_only and verdict.status is not Status.NOT_RUN:
         return Verdict(Status.NOT_RUN, verdict.ours, f"the quick run {claim.full_only}")
     return verdict
+
+
+def _with_load(claim: Claim, verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:
+    """Say of a time measured on a busy machine that it was."""
+    if not claim.is_timed or verdict.status is Status.NOT_RUN:
+        return verdict
+    busy = [outcome.others for outcome in outcomes if outcome.status == "done" and outcome.others is not None]
+    if not busy or median(busy) < _BUSY:
+        return verdict
+    load = f"other programs kept {median(busy):.1f} cores busy meanwhile"
+    return replace(verdict, reason=f"{verdict.reason}; {load}" if verdict.reason else load)
 
 
 def judge_all(claims: Sequence[Claim], outcomes: Mapping[str, Sequence[Outcome]], *, quick: bool) -> list[Judged]:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import time
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,6 +25,33 @@ def machine() -> dict[str, str]:
         "blas": blas,
         **describe(),
     }
+
+
+class Busy:
+    """How many cores other programs keep busy: what the system counts, less what this process and its children take."""
+
+    def __init__(self) -> None:
+        self._start = self._now()
+
+    @staticmethod
+    def _now() -> tuple[float, float, float] | None:
+        try:
+            counts = [int(count) for count in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+            ticks = os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, AttributeError):
+            return None
+        user, nice, system, _, _, irq, softirq, steal = counts[:8]
+        own = os.times()
+        ours = own.user + own.system + own.children_user + own.children_system
+        return (user + nice + system + irq + softirq + steal) / ticks, ours, time.perf_counter()
+
+    def others(self) -> float | None:
+        """Return the mean number of cores since the start; None where the system does not say, or too little passed."""
+        now = self._now()
+        if now is None or self._start is None or now[2] - self._start[2] < 0.1:
+            return None
+        busy, ours, passed = (b - a for a, b in zip(self._start, now, strict=True))
+        return round(max(0.0, (busy - ours) / passed), 2)
 
 
 def _cpu() -> str:

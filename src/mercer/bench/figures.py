@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from mercer.bench.metrics import Sample, metric, sample, show
-from mercer.bench.spec import Params
+from mercer.bench.spec import Params, in_words
 from mercer.bench.store import Outcome
 
 SVG = "http://www.w3.org/2000/svg"
@@ -120,7 +120,7 @@ def draw(spec: Params, outcomes: Sequence[Outcome], salt: str) -> Drawn | None:
 
 def _name(outcome: Outcome, names: Any) -> str:
     names = [names] if isinstance(names, str) else names or []
-    return ", ".join(str(outcome.cell.params.get(name, "")) for name in names)
+    return ", ".join(in_words(name, outcome.cell.params.get(name, "")) for name in names)
 
 
 def _lines(spec: Params, outcomes: Sequence[Outcome], where: Params, styles: Mapping[str, int]) -> tuple[Line, ...]:

@@ -10,7 +10,7 @@ from mercer.bench.errors import BenchError
 from mercer.bench.spec import Params, includes
 from mercer.bench.store import Outcome
 
-Unit = Literal["%", "s", "x", ""]
+Unit = Literal["%", "s", "x", "of 6", ""]
 Better = Literal["higher", "lower", "equal"]
 
 
@@ -64,12 +64,18 @@ def _total(*names: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda values: [sum(parts) for parts in zip(*(as_list(values[name]) for name in names), strict=True)]
 
 
+def _shares(values: Mapping[str, Any]) -> list[float]:
+    pairs = zip(as_list(values["map_seconds"]), as_list(values["fit_seconds"]), strict=True)
+    return [part / (part + rest) for part, rest in pairs]
+
+
 METRICS: dict[str, Metric] = {
     "train_accuracy": Metric(
         "accuracy on the training rows", "%", "higher", _share("train_correct", "train_rows"), "train"
     ),
     "test_accuracy": Metric("accuracy on the test rows", "%", "higher", _share("test_correct", "test_rows"), "test"),
     "seconds": Metric("time of map and training", "s", "lower", _total("map_seconds", "fit_seconds"), "train in"),
+    "map_share": Metric("share of the map in the time", "", "equal", _shares),
     "map_seconds": Metric("time of the map", "s", "lower", lambda values: values["map_seconds"], "map in"),
     "fit_seconds": Metric("time of training", "s", "lower", lambda values: values["fit_seconds"], "train in"),
     "predict_seconds": Metric(
@@ -77,6 +83,7 @@ METRICS: dict[str, Metric] = {
     ),
     "relative_error": Metric("mean relative error of the kernel", "", "lower", lambda values: values["relative_error"]),
     "frobenius_error": Metric("relative Frobenius error", "", "lower", lambda values: values["frobenius_error"]),
+    "sets_of_six": Metric("data sets", "of 6", "equal", lambda values: values["sets_of_six"]),
     "nmi": Metric("normalised mutual information", "", "higher", lambda values: values["nmi"]),
 }
 
@@ -113,6 +120,8 @@ def show(value: float, unit: Unit = "", deviation: float | None = None) -> str:
     if unit == "s":
         scale, name = _time_unit(value)
         return f"{_digits(value / scale)} {name}"
+    if unit == "of 6":
+        return f"{value:g} of 6"
     if unit == "x":
         return f"{_digits(value)}\N{MULTIPLICATION SIGN}"
     return _digits(value) if deviation is None else f"{_digits(value)} ± {deviation:.2g}"
@@ -129,4 +138,6 @@ def _time_unit(seconds: float) -> tuple[float, str]:
 def _digits(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    if abs(value) < 1e7 and value == int(value):
+        return f"{value:,.0f}"
     return f"{value:.1e}"

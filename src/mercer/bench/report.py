@@ -6,20 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from mercer.bench.claims import Judged, Status, judge_all, load_claims
 from mercer.bench.errors import BenchError
 from mercer.bench.metrics import metric, sample
 from mercer.bench.run import Run, stored
-from mercer.bench.spec import Params, includes
+from mercer.bench.spec import Params, in_words, includes
 from mercer.bench.store import Outcome, write_text
 
 if TYPE_CHECKING:
     from mercer.bench.figures import Drawn
 
 _TEMPLATE = Path(__file__).parent / "template"
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-0123456789dp", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵈᵖ")
 _SYMBOLS = {Status.REPRODUCED: "✓", Status.BETTER: "▲", Status.NOT_REPRODUCED: "✕", Status.NOT_RUN: "\N{EN DASH}"}
 
 
@@ -118,6 +119,7 @@ def render(outcomes: Run) -> str:
         tally=_tally(judged),
         total=len(judged),
         machines=_machines(outcomes.outcomes),
+        load=_load(outcomes.outcomes),
         counts=outcomes.counts(),
         style=style,
         policy=policy(style),
@@ -131,13 +133,16 @@ def policy(style: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Return text with inner products in angle brackets and whole powers raised.
+    """Return text with inner products in angle brackets, powers raised (numbers, p and d), and sigma as the letter.
 
     >>> typeset("(1+<x,y>)^10")
     '(1+⟨x,y⟩)¹⁰'
+    >>> typeset("|x|^2p in R^d")
+    '|x|²ᵖ in Rᵈ'
     """
     text = text.replace("<x,y>", "\N{MATHEMATICAL LEFT ANGLE BRACKET}x,y\N{MATHEMATICAL RIGHT ANGLE BRACKET}")
-    return re.sub(r"(?<=[\w)\u27e9|])\^(-?\d+)", lambda power: power[1].translate(_RAISED), text)
+    text = re.sub(r"\bsigma\b", "\N{GREEK SMALL LETTER SIGMA}", text)
+    return re.sub(r"(?<=[\w)\u27e9|])\^(-?[\ddp]+)(?!\w)", lambda power: power[1].translate(_RAISED), text)
 
 
 def _shown(section: Section) -> bool:
@@ -170,9 +175,12 @@ def _table(spec: Params, outcomes: Sequence[Outcome]) -> Table:
     body = []
     for row in rows:
         at = dict(zip(spec["rows"], row, strict=True))
-        entries = [_entry(done, {**at, spec["columns"]: column}, str(column), metrics) for column in columns]
-        body.append((", ".join(str(value) for value in row), tuple(entries)))
-    head = (", ".join(str(name) for name in spec["rows"]), *map(str, columns))
+        entries = [
+            _entry(done, {**at, spec["columns"]: column}, in_words(spec["columns"], column), metrics)
+            for column in columns
+        ]
+        body.append((", ".join(in_words(name, value) for name, value in at.items()), tuple(entries)))
+    head = (", ".join(str(name) for name in spec["rows"]), *(in_words(spec["columns"], column) for column in columns))
     return Table(str(spec.get("caption", "")), head, tuple(body))
 
 
@@ -198,3 +206,13 @@ def _machines(outcomes: Mapping[str, Sequence[Outcome]]) -> list[dict[str, str]]
     """Return the distinct machines of the results."""
     found = {tuple(o.machine.items()): o.machine for cells in outcomes.values() for o in cells if o.machine}
     return list(found.values())
+
+
+def _load(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
+    """Return in words how busy other programs kept the machine; nothing where that is not known."""
+    busy = [o.others for cells in outcomes.values() for o in cells if o.status == "done" and o.others is not None]
+    if not busy:
+        return ""
+    return (
+        f"While these cells ran, other programs kept {median(busy):.1f} cores busy (median; {max(busy):.1f} at most)."
+    )

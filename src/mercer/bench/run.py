@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mercer.bench.environment import machine
+from mercer.bench.environment import Busy, machine
 from mercer.bench.errors import BenchError, MissingDataError
 from mercer.bench.spec import Cell, Experiment, Paper, find_paper
 from mercer.bench.store import Outcome, Store, not_finite, plain
@@ -108,7 +108,12 @@ def open_store(
 
 def _read(store: Store, experiment: Experiment, cell: Cell, *, quick: bool) -> Outcome:
     because = experiment.why_skipped(cell, quick=quick)
-    return Outcome(cell, "skipped", reason=because) if because else store.read(cell)
+    if because:
+        return Outcome(cell, "skipped", reason=because)
+    outcome = store.read(cell)
+    if outcome.status == "missing" and experiment.takes and not quick:
+        return replace(outcome, reason=f"{outcome.reason}: {experiment.takes}")
+    return outcome
 
 
 def _chosen(paper: Paper, tables: Iterable[str] | None) -> list[Experiment]:
@@ -120,7 +125,7 @@ def _chosen(paper: Paper, tables: Iterable[str] | None) -> list[Experiment]:
 
 def _run_cell(paper: Paper, experiment: Experiment, cell: Cell) -> Outcome:
     work = paper.function(experiment.function)
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), Busy()
     try:
         values = plain(work({**cell.settings, **cell.params}))
     except MissingDataError as missing:
@@ -131,4 +136,4 @@ def _run_cell(paper: Paper, experiment: Experiment, cell: Cell) -> Outcome:
     wrong = not_finite(values)
     if wrong:
         return Outcome(cell, "failed", reason=f"NaN or infinity in {', '.join(wrong)}", machine=machine())
-    return Outcome(cell, "done", values, seconds=seconds, machine=machine())
+    return Outcome(cell, "done", values, seconds=seconds, machine=machine(), others=busy.others())

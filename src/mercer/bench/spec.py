@@ -52,7 +52,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure: a function of the paper's ``experiments.py`` over the product of a grid."""
+    """A table or figure: a function of the paper's ``experiments.py`` over the product of a grid.
+
+    ``takes`` says how long the full run of it takes, for readers of claims that wait for it.
+    """
 
     name: str
     title: str
@@ -63,6 +66,7 @@ class Experiment:
     quick_settings: Params = field(default_factory=dict)
     skip: tuple[Skip, ...] = ()
     about: str = ""
+    takes: str = ""
     version: int = 1
     figures: tuple[Params, ...] = ()
     tables: tuple[Params, ...] = ()
@@ -86,13 +90,24 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What a paper leaves open: what is chosen, and why; ``exploratory`` if results had been seen by then."""
+
+    what: str
+    ours: str
+    because: str
+    exploratory: bool = False
+
+
+@dataclass(frozen=True)
 class Paper:
-    """A reproduced paper: where it is, what it says about itself, and its experiments."""
+    """A reproduced paper: where it is, what it says about itself, its experiments, and our choices."""
 
     name: str
     folder: Path
     about: Params
     experiments: tuple[Experiment, ...]
+    choices: tuple[Choice, ...] = ()
 
     @property
     def title(self) -> str:
@@ -134,6 +149,11 @@ def includes(params: Params, wanted: Params) -> bool:
         name in params and (params[name] in value if isinstance(value, list) else params[name] == value)
         for name, value in wanted.items()
     )
+
+
+def in_words(name: str, value: Any) -> str:
+    """Return a parameter for readers: a name as it is, a number with what it is the number of."""
+    return f"{name} = {value}" if isinstance(value, int | float) else str(value)
 
 
 def papers_folder() -> Path:
@@ -181,7 +201,9 @@ def load_paper(folder: Path) -> Paper:
     names = [experiment.name for experiment in experiments]
     if len(set(names)) < len(names):
         raise BenchError(f"{path}: two experiments have one name among {', '.join(names)}.")
-    return Paper(folder.name, folder, about, experiments)
+    return Paper(
+        folder.name, folder, about, experiments, tuple(_choice(path, entry) for entry in content.get("choice", []))
+    )
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -193,6 +215,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise BenchError(f"{path}: not found.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
         raise BenchError(f"{path}: not valid TOML: {fault}.") from None
+
+
+def _choice(path: Path, entry: dict[str, Any]) -> Choice:
+    try:
+        return Choice(**entry)
+    except TypeError as fault:
+        raise BenchError(f"{path}: a [[choice]] needs 'what', 'ours' and 'because': {fault}.") from None
 
 
 def _experiment(path: Path, entry: dict[str, Any]) -> Experiment:

@@ -19,7 +19,10 @@ Status = Literal["done", "skipped", "failed", "missing"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell: its raw values, or why there are none."""
+    """What became of a cell: its raw values, or why there are none.
+
+    ``others`` is how many processor cores other programs kept busy meanwhile; None where that is not known.
+    """
 
     cell: Cell
     status: Status
@@ -27,6 +30,7 @@ class Outcome:
     reason: str = ""
     seconds: float = 0.0
     machine: dict[str, str] = field(default_factory=dict)
+    others: float | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class Store:
             "values": outcome.values,
             "seconds": round(outcome.seconds, 3),
             "machine": outcome.machine,
+            "others": outcome.others,
         }
         content["sha256"] = _checksum(content)
         write_text(self.path(outcome.cell), json.dumps(content, indent=1, allow_nan=True) + "\n")
@@ -72,9 +77,8 @@ class Store:
             return self._set_aside(cell, path, "it is not a result")
         if not intact:
             return self._set_aside(cell, path, "its checksum differs: it was changed after it was written")
-        return Outcome(
-            cell, content["status"], content["values"], content["reason"], content["seconds"], content["machine"]
-        )
+        names = ("status", "values", "reason", "seconds", "machine", "others")
+        return Outcome(cell, *(content.get(name) for name in names))
 
     def _set_aside(self, cell: Cell, path: Path, fault: str) -> Outcome:
         aside = path.with_suffix(".corrupt")

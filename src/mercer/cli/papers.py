@@ -5,7 +5,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from mercer.cli.faults import note
+from mercer.cli.faults import INTERRUPTED, Fault, note
 from mercer.cli.options import json_option
 from mercer.cli.output import console, print_json
 
@@ -73,7 +73,14 @@ def run(name: str, tables: tuple[str, ...], results: str | None, *, quick: bool,
         what = "stored" if progress.was_stored else outcome.reason or f"{outcome.seconds:.1f} s"
         click.echo(f"{progress.done}/{progress.total} {outcome.cell}: {what}", err=True)
 
-    done = bench.run(name, quick=quick, tables=tables or None, results=results, again=again, show=show, warn=note)
+    try:
+        done = bench.run(name, quick=quick, tables=tables or None, results=results, again=again, show=show, warn=note)
+    except KeyboardInterrupt:
+        kept = "interrupted; the finished cells are kept, and the same command continues with the others."
+        raise Fault(kept, INTERRUPTED) from None
+    for reason, cells in _without_data(done).items():
+        more = f" and {len(cells) - 3} more" if len(cells) > 3 else ""
+        note(f"left out, and their claims not run: {'; '.join(cells[:3])}{more}. {reason}")
     page = bench.report(name, quick=quick, results=results)
     judged = _judged(name, quick, results)
     if as_json:
@@ -98,20 +105,33 @@ def verdicts(name: str, results: str | None, *, quick: bool, as_json: bool) -> N
 
 
 @command.command()
-@_name
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_names)
 @_quick
 @_results
 @click.option("--output", "-o", help="The page; report.html beside the results by default.")
 @json_option
-def report(name: str, results: str | None, output: str | None, *, quick: bool, as_json: bool) -> None:
-    """Write the page of paper NAME from what is stored, running nothing."""
+def report(names: tuple[str, ...], results: str | None, output: str | None, *, quick: bool, as_json: bool) -> None:
+    """Write the pages of papers, all of them by default, from what is stored, running nothing."""
     from mercer import bench  # noqa: PLC0415 - not for --help
 
-    page = bench.report(name, quick=quick, results=results, output=output)
+    if (results or output) and len(names) != 1:
+        raise click.UsageError("--results and --output are of one paper: name it.")
+    chosen = names or tuple(paper.name for paper in bench.papers())
+    pages = {name: bench.report(name, quick=quick, results=results, output=output) for name in chosen}
     if as_json:
-        print_json({"paper": name, "report": page})
+        print_json({"reports": [{"paper": name, "report": page} for name, page in pages.items()]})
         return
-    click.echo(f"page: {page}")
+    for page in pages.values():
+        click.echo(f"page: {page}")
+
+
+def _without_data(done: Any) -> dict[str, list[str]]:
+    """Return the cells that a missing data set left out, by what was said of it."""
+    found: dict[str, list[str]] = {}
+    for outcome in (outcome for cells in done.outcomes.values() for outcome in cells):
+        if outcome.status == "skipped" and outcome.machine:  # those left out on purpose were not tried
+            found.setdefault(outcome.reason, []).append(str(outcome.cell))
+    return found
 
 
 def _judged(name: str, quick: bool, results: str | None) -> list[dict[str, Any]]:
