@@ -113,7 +113,7 @@ def test_threads_do_not_change_a_bit(rng, loss, layout):
 
 
 def test_a_start_near_the_solution_saves_epochs(rng, loss):
-    Z = rng.standard_normal((800, 15))
+    Z = rng.standard_normal((800, 15)) / 8
     targets = _targets(rng, loss, Z, 1)
     cold = coordinate_descent(Z, BoxProblems.of(loss, targets, np.ones(800), epsilon=0.1))
     problems = BoxProblems.of(loss, targets, np.full(800, 1.05), epsilon=0.1)
