@@ -109,7 +109,7 @@ CASES = {
     "ijcnn1": Case(partial(_split, "ijcnn1", None), _svc(1.0, 2048, 10.0), 0.980),
     "codrna": Case(partial(_split, "codrna", MinMaxScaler), _svc(8.0, 1024, 10.0), 0.963),
     "covtype-binning": Case(_covtype, _mapped(_binning(2.5, 200), 10.0, tol=3e-2), 0.96),
-    "covtype": Case(_covtype, _svc(0.2, 8192, 10.0, tol=1e-2), 0.87, "4GiB"),
+    "covtype": Case(_covtype, _svc(0.2, 8192, 10.0, tol=5e-2), 0.87, "4GiB"),
 }
 
 
