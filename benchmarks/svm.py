@@ -16,6 +16,8 @@ from benchmarks.measure import Row, _seconds, best_of_both
 from mercer import FourierFeatures, Gaussian, KernelSVC, Polynomial, TensorSketch
 from mercer.solvers import BoxProblems, coordinate_descent
 
+_DRAWS = 3
+
 
 def _objective(problems: BoxProblems, Z: np.ndarray, value: np.ndarray) -> float:
     scores = Z @ value[:, :-1].T.astype(Z.dtype) + value[:, -1]
@@ -43,17 +45,24 @@ def solver() -> Iterator[Row]:
 
 
 def pipeline() -> Iterator[Row]:
+    """Equal accuracy is that of several draws of each map: one draw differs from another by more than test noise."""
     X, y, X_test, y_test = mnist()
-    ours = KernelSVC(features=TensorSketch(Polynomial(2, coef0=1.0), n_components=1000, random_state=0))
-    peer = make_pipeline(
-        PolynomialCountSketch(degree=2, coef0=1, n_components=1000, random_state=0), LinearSVC(dual=True)
-    )
-    ours.fit(X, y)
-    peer_seconds = _seconds(lambda: peer.fit(X, y))
-    scores = ours.score(X_test, y_test), peer.score(X_test, y_test)
-    assert scores[0] > scores[1] - 0.003, scores  # two standard errors of a difference on 10 000 rows
+    scores: dict[str, list[float]] = {"ours": [], "peer": []}
+    peer_seconds = np.inf
+    for seed in range(_DRAWS):
+        ours = KernelSVC(features=TensorSketch(Polynomial(2, coef0=1.0), n_components=1000, random_state=seed))
+        scores["ours"].append(ours.fit(X, y).score(X_test, y_test))
+        peer = make_pipeline(
+            PolynomialCountSketch(degree=2, coef0=1, n_components=1000, random_state=seed), LinearSVC(dual=True)
+        )
+        peer_seconds = min(peer_seconds, _seconds(lambda peer=peer: peer.fit(X, y)))
+        scores["peer"].append(peer.score(X_test, y_test))
+    ours_mean, peer_mean = (float(np.mean(values)) for values in scores.values())
+    # Of the difference of two means over draws, each with the spread of its own draws.
+    error = float(np.sqrt(sum(np.var(values, ddof=1) for values in scores.values()) / _DRAWS))
+    assert ours_mean > peer_mean - 3 * error, scores
     seconds = min(_seconds(lambda: ours.fit(X, y)) for _ in range(3))
-    work = f"map + SVM on digits, accuracy {scores[0]:.4f} against {scores[1]:.4f}"
+    work = f"map + SVM on digits, accuracy {ours_mean:.4f} against {peer_mean:.4f} +- {error:.4f}"
     yield Row(work, "sklearn PolynomialCountSketch + LinearSVC", seconds, peer_seconds, 20)
 
 

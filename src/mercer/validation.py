@@ -56,6 +56,15 @@ def _spaced(sentence: str) -> str:
     return f" {sentence}" if sentence else ""
 
 
+def check_finite_y(owner: str, y: Array) -> Array:
+    """Return y, or name the first row of it that is not finite (in scikit-learn's words, which its checks look for)."""
+    if y.dtype.kind != "f" or np.isfinite(y).all():
+        return y
+    row = row_number(int(np.argmin(np.isfinite(y).reshape(len(y), -1).all(axis=1))))
+    what = "NaN" if np.isnan(y).any() else f"infinity or a value too large for {y.dtype!r}"
+    raise ValueError(f"{owner}: Input y contains {what}. The first is in row {row}. Leave such rows out.")
+
+
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X for an estimator's ``fit`` (``reset=True``) or ``transform`` as a float array or CSR matrix.
 

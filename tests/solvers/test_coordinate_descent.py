@@ -113,7 +113,7 @@ def test_threads_do_not_change_a_bit(rng, loss, layout):
 
 
 def test_a_start_near_the_solution_saves_epochs(rng, loss):
-    Z = rng.standard_normal((800, 15))
+    Z = rng.standard_normal((800, 15)) / 8
     targets = _targets(rng, loss, Z, 1)
     cold = coordinate_descent(Z, BoxProblems.of(loss, targets, np.ones(800), epsilon=0.1))
     problems = BoxProblems.of(loss, targets, np.full(800, 1.05), epsilon=0.1)
@@ -129,6 +129,53 @@ def test_too_few_epochs_end_with_advice(rng):
     assert solution.gap > 1e-4
     assert "2 epochs left a duality gap of" in solution.advice
     assert "raise max_iter or tol, lower C" in solution.advice
+
+
+def _crawling(rng, loss, n, dtype):
+    """Costs so large that descent alone would leave most of the gap."""
+    Z = (rng.standard_normal((n, 20)) / 4).astype(dtype)
+    cost = 1e3 * np.where(np.arange(n) % 10 == 3, 0.0, rng.random_sample(n))
+    return Z, BoxProblems.of(loss, _targets(rng, loss, Z, 3), cost, epsilon=0.01, constant=0.5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_what_crawls_ends_by_inner_steps(rng, loss, dtype):
+    Z, problems = _crawling(rng, loss, 700, dtype)
+    one, two = (_on(threads, Z, problems) for threads in (1, 2))
+    assert one.success
+    assert one.iterations == 100  # and then no more
+    assert one.details["solver"] == "dual coordinate descent, interior point"
+    duals = one.details["duals"]
+    np.testing.assert_array_equal(problems.clipped(duals), duals)
+    Z = Z.astype(np.float64)
+    dual = -(0.5 * (one.value**2).sum(axis=1) + problems.conjugates(slice(0, 700), duals).sum(axis=0))
+    primal = _objective(problems, Z, one.value)
+    assert np.all(primal - dual <= 1.01e-4 * primal)
+    np.testing.assert_array_equal(one.value, two.value)
+    again = coordinate_descent(Z.astype(dtype), problems, duals=duals)
+    assert again.iterations < one.iterations
+
+
+def _on(threads, Z, problems):
+    with config_context(threads=threads):
+        return coordinate_descent(Z, problems)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_small_problems_that_crawl_are_exact_too(rng, loss):
+    solution = coordinate_descent(*_crawling(rng, loss, 300, np.float64))
+    assert "interior point" in solution.details["solver"]
+    assert solution.gap < 1e-11
+
+
+def test_inner_steps_are_for_dense_features_and_long_descents(rng):
+    Z, problems = _crawling(rng, "hinge", 700, np.float32)
+    solution = coordinate_descent(Z, problems, max_iter=99)
+    assert solution.details["solver"] == "dual coordinate descent"
+    assert not solution.success
+    sparse_rows = coordinate_descent(sparse.csr_array(Z), problems, max_iter=200)
+    assert sparse_rows.details["solver"] == "dual coordinate descent"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pthread_kill")

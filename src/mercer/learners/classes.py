@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.learners.base import KernelLearner
-from mercer.validation import check_real
+from mercer.validation import check_finite_y, check_real
 
 
 class KernelClassifier(ClassifierMixin, KernelLearner):
@@ -100,9 +100,7 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
         return of_class if weight is None else weight * of_class
 
     def _check_y(self, y: Any) -> Array:
-        labels: Array = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
+        labels: Array = check_finite_y(type(self).__name__, column_or_1d(y, warn=True))
         check_classification_targets(labels)
         return labels
 

@@ -18,16 +18,20 @@ from mercer.solvers import (
     Solution,
     SquaredEpsilonInsensitive,
     SquaredHinge,
+    block_descent,
     coordinate_descent,
     liblinear,
     pegasos,
 )
-from mercer.validation import check_integer, check_real
+from mercer.validation import check_finite_y, check_integer, check_real, machine_memory
 
 # What averaged Pegasos can reach: a gap of a twentieth of the objective in so many passes. The solution itself is
 # usually much closer: it is the dual that lags behind.
 _PEGASOS_TOL = 5e-2
-_PEGASOS_PASSES = 100
+# Passes beyond the budget, each of which makes all features anew.
+_PASSES = 100
+# Part of the memory budget that dual variables may take where features do not fit, and the bytes of one.
+_DUAL_SHARE, _DUAL_BYTES = 0.125, 8
 
 # Rows times problems on which coordinate descent in plain NumPy takes seconds, where the core was not compiled.
 _NUMPY_ENTRIES = 2048
@@ -36,8 +40,9 @@ _NUMPY_ENTRIES = 2048
 class SupportVectorLearner(KernelLearner):
     """A linear model with a hinge or an insensitive loss, its intercept the weight of a constant feature.
 
-    While the features fit the memory budget, dual coordinate descent; beyond it passes over the blocks: averaged
-    Pegasos for the plain losses, Newton's method for their squares.
+    While the features fit the memory budget, dual coordinate descent; beyond it passes over the blocks: for the plain
+    losses descent in the duals of one block after the other, or averaged Pegasos where not even the duals fit; Newton's
+    method for their squares.
     """
 
     _losses: tuple[str, str]
@@ -56,6 +61,8 @@ class SupportVectorLearner(KernelLearner):
             solution = self._in_memory(rows)
         elif self.loss.startswith("squared"):
             solution = self._by_newton(rows)
+        elif core.COMPILED and _DUAL_BYTES * rows.n_rows * self._n_targets <= _DUAL_SHARE * machine_memory():
+            solution = self._by_blocks(rows)
         else:
             solution = self._by_pegasos(rows)
         self.n_iter_ = solution.iterations
@@ -79,6 +86,18 @@ class SupportVectorLearner(KernelLearner):
         self._duals = details.pop("duals", None) if self.warm_start else None
         return replace(solution, details=details)
 
+    def _by_blocks(self, rows: FeatureRows) -> Solution:
+        return block_descent(
+            lambda: rows.each("pass"),
+            (rows.n_features, self._n_targets),
+            rows.n_rows,
+            C=self.C,
+            loss=self.loss,
+            epsilon=self._epsilon(),
+            tol=self.tol,
+            max_iter=min(self.max_iter, _PASSES),
+        )
+
     def _by_pegasos(self, rows: FeatureRows) -> Solution:
         return pegasos(
             lambda: rows.each("pass"),
@@ -88,7 +107,7 @@ class SupportVectorLearner(KernelLearner):
             one_sided=self.loss == "hinge",
             epsilon=self._epsilon(),
             tol=max(self.tol, _PEGASOS_TOL),
-            max_iter=min(self.max_iter, _PEGASOS_PASSES),
+            max_iter=min(self.max_iter, _PASSES),
         )
 
     def _by_newton(self, rows: FeatureRows) -> Solution:
@@ -160,11 +179,16 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
     Notes
     -----
     While the features fit half the memory budget they are held, n D numbers, and dual coordinate descent takes n D time
-    for each class and epoch, threads sharing the classes; with sparse features all costs are by non-zeros. Beyond the
-    budget features are made anew in each pass: averaged Pegasos for the hinge loss, whose gap falls as one over the
-    passes only (down to 5e-2, in at most 100 passes), and Newton's method for the squared one. Float64 problems of at
-    most 512 rows are solved to rounding where Newton steps on their duals end; a plain loss with a large C may not, and
-    then warns with the gap it left.
+    for each class and epoch, threads sharing the classes; with sparse features all costs are by non-zeros. A plain
+    hinge loss on dense features that has not ended after 2 D epochs (at least 100; half of ``max_iter`` on small
+    problems) goes on by an interior-point method, some 20 steps of n D^2 time a class, which a large C does not slow.
+
+    Beyond the budget features are made anew in each pass, of which there are at most 100: for the hinge loss descent in
+    the dual variables, n numbers a class, of one block after the other (averaged Pegasos, down to a gap of 5e-2, where
+    they take more than an eighth of the budget), and Newton's method for the squared one.
+
+    Float64 problems of at most 512 rows are solved to rounding where Newton steps on their duals end, which they nearly
+    always do.
 
     The exact solution, at cost n^2 to n^3, is ``sklearn.svm.SVC``.
 
@@ -262,7 +286,7 @@ class KernelSVR(MultiOutputMixin, RegressorMixin, SupportVectorLearner):
     >>> from mercer import Gaussian, KernelSVR
     >>> X = np.random.RandomState(0).rand(400, 1)
     >>> y = np.sin(6 * X[:, 0])
-    >>> model = KernelSVR(Gaussian(gamma=10.0), loss="squared_epsilon_insensitive", C=10.0, random_state=0).fit(X, y)
+    >>> model = KernelSVR(Gaussian(gamma=10.0), epsilon=0.01, C=10.0, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.99)
     True
     """
@@ -303,8 +327,10 @@ class KernelSVR(MultiOutputMixin, RegressorMixin, SupportVectorLearner):
         return self._scores(X)
 
     def _check_y(self, y: Any) -> Array:
-        values: Array = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        return values
+        values: Array = check_array(
+            y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self, ensure_all_finite=False
+        )
+        return check_finite_y(type(self).__name__, values)
 
     def _look(self, block: Block, weight: Array) -> None:
         y = self._check_y(block.y)

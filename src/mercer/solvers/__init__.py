@@ -1,5 +1,6 @@
 """Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
 
+from mercer.solvers.block_descent import block_descent
 from mercer.solvers.box import BoxProblems
 from mercer.solvers.box_newton import box_newton, box_quadratic
 from mercer.solvers.canonical import canonical_pairs
@@ -8,7 +9,7 @@ from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
 from mercer.solvers.elkan import NearestCentres, distances, nearest_of, squared_distances
-from mercer.solvers.interior_point import low_rank_program
+from mercer.solvers.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.newton_cg import newton_cg
@@ -25,6 +26,7 @@ __all__ = [
     "BoxProblems",
     "Logistic",
     "Loss",
+    "LowRankProgram",
     "Multinomial",
     "NearestCentres",
     "RidgePath",
@@ -33,6 +35,7 @@ __all__ = [
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "TridiagonalPath",
+    "block_descent",
     "block_krylov",
     "box_newton",
     "box_quadratic",

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from mercer._typing import Array
+from mercer.solvers.interior_point import LowRankProgram
 
 LOSSES = ("hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive")
 
@@ -87,3 +88,9 @@ class BoxProblems:
         if self.ridge.any():
             sums += 0.5 * np.einsum("i,ik,ik->k", self.ridge, duals, duals)
         return sums
+
+    def program(self, Z: Array, k: int, rows: Array) -> LowRankProgram:
+        """Return the dual of problem k, of a loss that is not squared, on the features of some rows, of cost > 0."""
+        target, sides = self.targets[rows, k], np.ones((1, Z.shape[0]))
+        signs = np.where(target >= 0, sides, -sides) if self.one_sided else np.vstack([sides, -sides])
+        return LowRankProgram(Z, signs, self.epsilon - signs * target, self.upper[rows], self.constant)

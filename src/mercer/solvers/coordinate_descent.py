@@ -15,6 +15,7 @@ from mercer.config import get_config
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.active_set import polished
 from mercer.solvers.box import BoxProblems
+from mercer.solvers.interior_point import low_rank_program
 from mercer.solvers.solution import Solution
 
 # Multiplications of one call of the core: a fraction of a second, after which an interrupt is seen.
@@ -25,6 +26,15 @@ _SUM_COLUMNS = 512
 # Largest float64 problems that are solved to rounding, and the gaps at which that is tried.
 _POLISHED_ROWS = 512
 _POLISH_TOLS = (1e-3, 1e-9)
+# Orders of the rows that are kept, up to so many rows.
+_ORDERS, _KEPT_ROWS = 16, 2**18
+# The interior-point method was measured to take the time of about this many epochs for each of min(n, D) features, and
+# of at least so many. To change to it after as many is at most twice as slow as the better of the two.
+_EPOCHS_A_FEATURE = 2
+_LEAST_EPOCHS = 100
+# Multiplications of a step, for all problems, below which its time does not matter; and its largest matrix.
+_CHEAP_STEP = 2**32
+_WIDEST_STEP = 4096
 
 
 def coordinate_descent(
@@ -40,8 +50,9 @@ def coordinate_descent(
 
     Rows are visited in a new random order each epoch, and a row is read once for all problems of a thread. Rows that
     rest at a bound are left out until the end. A problem is done when its duality gap, computed anew from all its dual
-    variables, is at most ``tol`` times its primal objective. Float64 problems of at most 512 rows are then solved to
-    rounding by projected Newton steps.
+    variables, is at most ``tol`` times its primal objective. Plain losses on dense features, whose descent may crawl
+    (a large cost), change to an interior-point method once it would have been as quick. Float64 problems of at most 512
+    rows are then solved to rounding by projected Newton steps.
 
     Parameters
     ----------
@@ -81,10 +92,10 @@ def coordinate_descent(
     [[1.0, 0.0]]
     """
     descent = _Descent(Z, problems, tol, max_iter, duals, random_state)
-    if Z.dtype == np.float64 and Z.shape[0] <= _POLISHED_ROWS:
+    if descent.is_small:
         for small in _POLISH_TOLS:
             descent.run(min(tol, small))
-            if descent.polish():
+            if descent.polish() or descent.inner_steps.any():
                 break
     else:
         descent.run(tol)
@@ -114,20 +125,38 @@ class _Group:
 class _Descent:
     def __init__(self, Z: Any, problems: BoxProblems, tol: float, max_iter: int, duals: Array | None, seed: int):
         self.Z, self.problems, self.tol, self.max_iter, self.seed = Z, problems, tol, max_iter, seed
-        self.n_rows, self.width = Z.shape
+        self.n_rows, self.width = int(Z.shape[0]), int(Z.shape[1])
         self.n_problems = problems.targets.shape[1]
+        self.inner_steps = np.zeros(self.n_problems, dtype=int)
         self.bounds = np.column_stack([problems.upper, problems.ridge, self._squares()]).astype(Z.dtype)
         self.duals = np.zeros((self.n_rows, self.n_problems)) if duals is None else problems.clipped(duals)
         self.value = self._weights(self.duals) if duals is not None else np.zeros((self.n_problems, self.width + 1))
-        self.gaps = self.objectives = np.full(self.n_problems, np.inf)
+        self.gaps, self.objectives = np.full(self.n_problems, np.inf), np.zeros(self.n_problems)
+        self.guesses = self.duals
+        self.limit = self._patience()
+        self.orders: dict[int, Array] = {}
         self.stopped = threading.Event()
         self.histories: list[list[float]] = [[] for _ in range(self.n_problems)]
         self.groups = [self._group(columns) for columns in self._columns()]
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the problems are solved to rounding."""
+        return bool(self.Z.dtype == np.float64 and self.n_rows <= _POLISHED_ROWS)
+
     def run(self, tol: float) -> None:
+        """Descend until every problem is done, or has had its epochs; take inner steps for those that crawl."""
+        self._until(tol, np.zeros(self.n_problems, dtype=bool))
+        done = self.gaps <= tol * self.objectives
+        if self.limit < self.max_iter and not done.all():
+            self.limit = self.max_iter
+            self._step_inside(~done, _POLISH_TOLS[-1] if self.is_small else tol)
+            self._until(self.tol, self.gaps <= self.tol * self.objectives)
+
+    def _until(self, tol: float, done: Array) -> None:
         """Descend until every problem believes to be done; check them all; go on with those that are not."""
         for group in self.groups:
-            self._resume(group, np.zeros(len(group.epochs), dtype=bool))
+            self._resume(group, done[group.columns])
         while not all(group.paused.all() for group in self.groups):
             try:
                 for_each_block(lambda group: self._descend(group, tol), self.groups)
@@ -136,24 +165,65 @@ class _Descent:
                 raise
             for group in self.groups:
                 self.duals[:, group.columns] = group.duals
-            self.value = self._weights(self.duals)
-            self.gaps, self.objectives = self._gaps(self.value, self.duals)
+            self._measure()
             done = self.gaps <= tol * self.objectives
             for group in self.groups:
                 self._resume(group, done[group.columns])
+
+    def _patience(self) -> int:
+        """Return the epochs after which a problem that is not done changes to inner steps; max_iter for never."""
+        plain = not self.problems.ridge.any() and np.isfinite(self.problems.upper).all()
+        rank = min(self.n_rows, self.width)
+        if sparse.issparse(self.Z) or not plain or rank > _WIDEST_STEP:
+            return self.max_iter
+        epochs = _EPOCHS_A_FEATURE * rank
+        if self.n_problems * self.n_rows * rank**2 <= _CHEAP_STEP:
+            epochs = min(epochs, self.max_iter // 2)
+        return min(max(epochs, _LEAST_EPOCHS), self.max_iter)
+
+    def _step_inside(self, chosen: Array, tol: float) -> None:
+        """Solve some of the problems by the interior-point method, and keep what it brings nearer."""
+        before, rows = self._state(), self.problems.upper > 0
+        self.guesses = self.duals.copy()
+        Z = self.Z if rows.all() else self.Z[rows]
+        for k in np.flatnonzero(chosen).tolist():
+            program = self.problems.program(Z, k, rows)
+            self.duals[:, k] = self.guesses[:, k] = 0.0
+            self.duals[rows, k], self.guesses[rows, k], self.inner_steps[k] = low_rank_program(program, tol=0.1 * tol)
+        self._keep_nearer(before)
+
+    def _state(self) -> tuple[Array, Array]:
+        return self.duals.copy(), self.gaps
+
+    def _keep_nearer(self, before: tuple[Array, Array]) -> None:
+        """Measure the duals, go back to those before in problems whose gap has grown, and give them to the groups."""
+        self._measure()
+        worse = ~(self.gaps <= before[1])
+        if worse.any():
+            self.duals[:, worse] = before[0][:, worse]
+            self._measure()
+        for group in self.groups:
+            group.duals[...] = self.duals[:, group.columns]
+
+    @property
+    def _product_dtype(self) -> Any:
+        """Duals that crawled are large and cancel: their sums then need more than the precision of the features."""
+        return np.float64 if self.inner_steps.any() else self.Z.dtype
+
+    def _measure(self) -> None:
+        self.value = self._weights(self.duals)
+        self.gaps, self.objectives = self._gaps(self.value, self.duals)
 
     def polish(self) -> bool:
         """Replace each solution by one that is exact to rounding; return whether all are."""
         Z = self.Z.toarray() if sparse.issparse(self.Z) else self.Z
         Q = Z @ Z.T + self.problems.constant**2
-        every = True
+        before, every = self._state(), True
         for k in range(self.n_problems):
-            self.duals[:, k], exact = polished(Q, self.problems, k, self.duals[:, k])
+            start = self.guesses if self.inner_steps[k] else self.duals
+            self.duals[:, k], exact = polished(Q, self.problems, k, start[:, k])
             every &= exact
-        self.value = self._weights(self.duals)
-        self.gaps, self.objectives = self._gaps(self.value, self.duals)
-        for group in self.groups:
-            group.duals[...] = self.duals[:, group.columns]
+        self._keep_nearer(before)
         return every
 
     def solution(self) -> Solution:
@@ -161,7 +231,8 @@ class _Descent:
         gap = float(np.max(self.gaps / np.maximum(self.objectives, np.finfo(float).tiny), initial=0.0))
         longest = max(map(len, self.histories))
         history = tuple(max(h[min(i, len(h) - 1)] for h in self.histories if h) for i in range(longest))
-        details = {"solver": "dual coordinate descent", "objectives": self.objectives, "duals": self.duals}
+        solver = "dual coordinate descent" + (", interior point" if self.inner_steps.any() else "")
+        details = {"solver": solver, "objectives": self.objectives, "duals": self.duals}
         if np.all(self.gaps <= self.tol * self.objectives):
             return Solution(self.value, "success", longest, history, "", details, gap)
         way_out = ", or pass float64" if self.Z.dtype == np.float32 else ""
@@ -190,7 +261,7 @@ class _Descent:
         value = np.zeros((self.n_problems, self.width + 1))
         value[:, -1] = self.problems.constant * duals.sum(axis=0)
         blocks = row_blocks(self.n_rows, _CHECK_ROWS)
-        factors = duals.astype(self.Z.dtype, copy=False)
+        factors = duals.astype(self._product_dtype, copy=False)
         if sparse.issparse(self.Z):
             for rows in blocks:
                 value[:, :-1] += (self.Z[rows].T @ factors[rows]).T
@@ -207,7 +278,7 @@ class _Descent:
         """Return the duality gap and the primal objective of each problem."""
         blocks = row_blocks(self.n_rows, _CHECK_ROWS)
         parts = np.empty((len(blocks), 2, self.n_problems))
-        weights = value[:, :-1].T.astype(self.Z.dtype)
+        weights = value[:, :-1].T.astype(self._product_dtype)
         constant = self.problems.constant * value[:, -1]
 
         def work(numbered: tuple[int, slice]) -> None:
@@ -244,7 +315,7 @@ class _Descent:
 
     def _resume(self, group: _Group, done: Array) -> None:
         """Let the problems that are not done go on, from weights rounded once rather than at every step."""
-        resumed = ~done & (group.epochs < self.max_iter)
+        resumed = ~done & (group.epochs < self.limit)
         value = self.value[group.columns][resumed]
         if sparse.issparse(self.Z):
             group.weights[:, np.flatnonzero(resumed)] = value[:, :-1].T
@@ -263,7 +334,7 @@ class _Descent:
             active = ~group.paused
             # All problems that are not paused are in the same epoch, whose order depends on its number alone.
             epoch = int(group.epochs[active][0])
-            order = np.random.RandomState((self.seed + epoch) % 2**32).permutation(self.n_rows)
+            order = self._order(epoch)
             group.progress[1:] = 0
             for start in range(0, self.n_rows, step):
                 if self.stopped.is_set():
@@ -285,6 +356,20 @@ class _Descent:
             group.epochs[active] += 1
             self._judge(group, active, tol)
 
+    def _order(self, epoch: int) -> Array:
+        """Return the order of an epoch: those of few rows come round again.
+
+        Late in a descent to draw one takes as long as to visit the rows that are left.
+        """
+        kept = self.n_rows <= _KEPT_ROWS
+        number = epoch % _ORDERS if kept else epoch
+        order = self.orders.get(number)
+        if order is None:
+            order = np.random.RandomState((self.seed + number) % 2**32).permutation(self.n_rows)
+            if kept:
+                self.orders[number] = order
+        return order
+
     def _judge(self, group: _Group, active: Array, tol: float) -> None:
         """Set the thresholds of the next epoch, and pause the problems that believe to be done.
 
@@ -296,7 +381,7 @@ class _Descent:
         squares = squares[: len(estimate)] + np.square(group.intercepts)
         sums = self.problems.conjugate_sums(group.targets, group.duals)
         primal = np.maximum(estimate - sums - squares / 2, np.finfo(float).tiny)
-        believes = (estimate <= tol * primal) | (group.epochs >= self.max_iter)
+        believes = (estimate <= tol * primal) | (group.epochs >= self.limit)
         group.progress[0] = np.where(active & ~believes, group.progress[2], -1.0)
         for k in np.flatnonzero(active):
             self.histories[group.columns.start + k].append(float(estimate[k] / primal[k]))

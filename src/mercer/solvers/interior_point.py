@@ -1,84 +1,156 @@
-"""Quadratic programs of low rank with one sum and a box, by a primal-dual interior-point method."""
+"""Quadratic programs of low rank in a box, with or without a sum, by a primal-dual interior-point method."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
 
 from mercer._typing import Array
-from mercer.parallel import one_blas_thread, row_blocks
+from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 
 _TO_THE_WALL = 0.995  # of the way to the nearest wall
 _BLOCK_ROWS = 4096
+# Sums over rows are split in so many parts, whatever the number of threads: the bits do not depend on it.
+_PARTS = 2
+# Slacks that count as none, relative to their bound, beside the largest multiplier.
+_SMALL = 1e-3
+# Steps without a smaller gap after which rounding is all that is left.
+_PATIENCE = 8
 
 
-def low_rank_program(Z: Array, total: float, *, tol: float = 1e-6, max_iter: int = 100) -> tuple[Array, int]:
-    r"""Minimise :math:`\frac12 \|Z^T \beta\|^2` over :math:`0 \le \beta_i \le 1`, :math:`\sum_i \beta_i = s`.
+@dataclass(frozen=True)
+class LowRankProgram:
+    r"""Minimise :math:`\frac12 \|\sum_i \beta_i z_i\|^2 + \sum_{si} c_{si} x_{si}` over :math:`0 \le x_{si} \le u_i`.
 
-    Mehrotra's predictor and corrector. The equations of a step, :math:`(\Theta + Z Z^T) x = r` with a diagonal Theta,
-    are solved through the D x D matrix :math:`I + Z^T \Theta^{-1} Z`, so that a step costs O(n D^2). It ends where the
-    mean product of slacks and multipliers is ``tol`` of the mean score, or no longer falls for rounding.
+    Here :math:`\beta_i = \sum_s \sigma_{si} x_{si}`: one side s where beta has one sign, and two, with signs +1 and -1,
+    where it has either.
 
-    Parameters
+    Attributes
     ----------
     Z : ndarray of shape (n, D)
-    total : float
-        The sum s, in (0, n].
+    signs, linear : ndarray of shape (n_sides, n)
+        sigma and c.
+    upper : ndarray of shape (n,)
+        u > 0.
+    constant : float
+        A feature of each z beside those of Z.
+    total : float, optional
+        The sum of all x, in (0, sum of u); where there are no two sides.
+    """
+
+    Z: Array
+    signs: Array
+    linear: Array
+    upper: Array
+    constant: float = 0.0
+    total: float | None = None
+
+    def weights(self, beta: Array) -> Array:
+        """Return the sum of beta_i z_i, the constant feature's last."""
+        blocks = row_blocks(len(self.Z), _BLOCK_ROWS)
+        sums = np.empty((len(blocks), self.Z.shape[1] + 1))
+
+        def work(number: int) -> None:
+            rows = blocks[number]
+            sums[number, :-1] = beta[rows] @ self.Z[rows]
+            sums[number, -1] = self.constant * beta[rows].sum()
+
+        for_each_block(work, range(len(blocks)))
+        total: Array = sums.sum(axis=0)
+        return total
+
+    def scores(self, weights: Array) -> Array:
+        """Return <z_i, w>."""
+        scores = np.empty(len(self.Z))
+
+        def work(rows: slice) -> None:
+            scores[rows] = self.Z[rows] @ weights[:-1]
+
+        for_each_block(work, row_blocks(len(self.Z), _BLOCK_ROWS))
+        scores += self.constant * weights[-1]
+        return scores
+
+    def gap(self, x: Array, squares: float, slopes: Array, rho: float) -> float:
+        """Return the duality gap at x, relative to the primal objective; ``slopes`` are its gradient less rho."""
+        losses = float((self.upper * np.maximum(-slopes, 0.0)).sum())
+        primal = 0.5 * squares + losses - rho * (self.total or 0.0)
+        return (float((x * slopes).sum()) + losses) / max(abs(primal), np.finfo(float).tiny)
+
+
+def low_rank_program(program: LowRankProgram, *, tol: float = 1e-6, max_iter: int = 100) -> tuple[Array, Array, int]:
+    r"""Solve a ``LowRankProgram`` by Mehrotra's predictor and corrector.
+
+    The equations of a step are solved for the change of :math:`w = \sum_i \beta_i z_i`, with the D x D matrix
+    :math:`I + Z^T \Theta^{-1} Z` for a diagonal Theta, so that a step costs O(n D^2) time and O(D^2) memory. It ends
+    where the duality gap is at most ``tol`` of the primal objective, or no longer falls for rounding.
 
     Returns
     -------
     beta : ndarray of shape (n,)
-        Inside the box, its sum right to rounding.
+        Inside the box.
+    guess : ndarray of shape (n,)
+        beta with those that will end at a bound put there: no better, but a start for methods that go by bounds.
     iterations : int
 
     References
     ----------
     M. Ferris and T. Munson, "Interior-point methods for massive support vector machines", SIAM J. Optim. 13, 2002.
     """
-    n = Z.shape[0]
-    if total >= n:
-        return np.ones(n), 0
-    beta = np.full(n, total / n)
-    scores = _scores(Z, beta)
-    size = float(np.abs(scores).mean())
-    if size == 0:  # the mean row is 0, and so is the objective
-        return beta, 0
-    point = _Point(beta, float(scores.mean()), np.full(n, size), np.full(n, size))
-    best, least, iterations = beta, np.inf, 0
-    with one_blas_thread():
-        while iterations < max_iter:
-            residual = scores - point.rho - point.lower + point.upper
-            distance = point.products() + float(np.abs(residual).mean())
-            if distance < least:
-                best, least = point.beta, distance
-            if point.products() <= tol * size or distance > 1e6 * least:
-                break
-            point = _next(Z, total, point, residual)
-            scores = _scores(Z, point.beta)
-            iterations += 1
-    return best, iterations
+    if len(program.Z) < program.Z.shape[1]:  # rows in coordinates of their own span have the same products
+        with one_blas_thread():
+            (R,) = qr(program.Z.T.astype(np.float64), mode="r", overwrite_a=True, check_finite=False)
+        program = replace(program, Z=np.ascontiguousarray(R[: len(program.Z)].T))
+    share = 0.5 if program.total is None else program.total / float(program.upper.sum())
+    if share >= 1:
+        return program.upper, program.upper, 0
+    point = _start(program, share)
+    best, least, nearest, iterations, since = point, np.inf, np.inf, 0, 0
+    while True:
+        weights = program.weights((program.signs * point.x).sum(axis=0))
+        slopes = program.signs * program.scores(weights) + program.linear
+        gap = program.gap(point.x, float(weights @ weights), slopes - point.rho, point.rho)
+        residual = slopes - point.rho - point.lower + point.upper
+        missing = 0.0 if program.total is None else program.total - float(point.x.sum())
+        if gap < least:
+            best, least = point, gap
+        since += 1
+        distance = point.products() + float(np.mean(point.x * np.abs(residual)))
+        if distance < nearest:
+            nearest, since = distance, 0
+        if gap <= tol or since > _PATIENCE or iterations == max_iter:
+            break
+        moved = _next(program, point, residual, missing)
+        if moved is None:
+            break
+        point, iterations = moved, iterations + 1
+    beta, guess = ((program.signs * x).sum(axis=0) for x in (best.x, best.at_bounds(program.upper)))
+    return beta, guess, iterations
 
 
 @dataclass(frozen=True)
 class _Point:
-    """The unknowns: beta, the multiplier rho of its sum, and those of beta >= 0 and beta <= 1."""
+    """The unknowns: x, the room above it, the multiplier rho of its sum, and those of x >= 0 and x <= u.
 
-    beta: Array
+    The room is kept beside x: near its bound it would be lost in rounding.
+    """
+
+    x: Array
+    room: Array
     rho: float
     lower: Array
     upper: Array
 
     def products(self) -> float:
         """Return the mean product of slacks and multipliers, which is 0 at the solution."""
-        return float(self.lower @ self.beta + self.upper @ (1 - self.beta)) / (2 * len(self.beta))
+        return float((self.lower * self.x).sum() + (self.upper * self.room).sum()) / (2 * self.x.size)
 
     def longest(self, move: "_Point") -> float:
         """Return the longest step up to 1 that keeps slacks and multipliers positive."""
         longest = 1.0
         for value, change in (
-            (self.beta, move.beta),
-            (1 - self.beta, -move.beta),
+            (self.x, move.x),
+            (self.room, move.room),
             (self.lower, move.lower),
             (self.upper, move.upper),
         ):
@@ -87,55 +159,83 @@ class _Point:
                 longest = min(longest, float(np.min(value[falling] / -change[falling])))
         return longest
 
+    def at_bounds(self, bound: Array) -> Array:
+        """Return x with those at the bounds that will end there: their slack is small beside the multiplier."""
+        scale = _SMALL * bound / max(float(self.lower.max()), float(self.upper.max()), np.finfo(float).tiny)
+        x: Array = np.where(self.x < scale * self.lower, 0.0, self.x)
+        return np.where(self.room < scale * self.upper, bound, x)
+
     def after(self, length: float, move: "_Point") -> "_Point":
         """Return the point a step away."""
         return _Point(
-            self.beta + length * move.beta,
+            self.x + length * move.x,
+            self.room + length * move.room,
             self.rho + length * move.rho,
             self.lower + length * move.lower,
             self.upper + length * move.upper,
         )
 
 
-def _next(Z: Array, total: float, point: _Point, residual: Array) -> _Point:
-    beta, room, lower, upper = point.beta, 1 - point.beta, point.lower, point.upper
-    solve = _solver(Z, lower / beta + upper / room)
-    ones, missing = solve(np.ones(len(beta))), total - float(beta.sum())
+def _start(program: LowRankProgram, share: float) -> _Point:
+    x = np.broadcast_to(share * program.upper, program.signs.shape)
+    weights = program.weights((program.signs * x).sum(axis=0))
+    slopes = program.signs * program.scores(weights) + program.linear
+    rho = 0.0 if program.total is None else float(slopes.mean())
+    size = max(float(np.abs(slopes).mean()), np.finfo(float).tiny)
+    return _Point(x, program.upper - x, rho, np.full(x.shape, size), np.full(x.shape, size))
 
-    def move(centre: float, second_lower: Any = 0.0, second_upper: Any = 0.0) -> _Point:
-        push_lower = (centre - second_lower) / beta - lower
+
+def _next(program: LowRankProgram, point: _Point, residual: Array, missing: float) -> _Point | None:
+    x, room, lower, upper = point.x, point.room, point.lower, point.upper
+    theta = lower / x + upper / room
+    try:
+        solve = _solver(program, theta)
+    except LinAlgError:
+        return None
+    ones = None if program.total is None else solve(np.ones_like(theta))
+
+    def move(centre: float, second_lower: Array | float = 0.0, second_upper: Array | float = 0.0) -> _Point:
+        push_lower = (centre - second_lower) / x - lower
         push_upper = (centre - second_upper) / room - upper
-        particular = solve(-residual + push_lower - push_upper)
-        rho = (missing - float(particular.sum())) / float(ones.sum())
-        step = particular + rho * ones
-        return _Point(step, rho, push_lower - lower / beta * step, push_upper + upper / room * step)
+        step, rho = solve(push_lower - push_upper - residual), 0.0
+        if ones is not None:
+            rho = (missing - float(step.sum())) / float(ones.sum())
+            step = step + rho * ones
+        return _Point(step, -step, rho, push_lower - lower / x * step, push_upper + upper / room * step)
 
     affine = move(0.0)
     products = point.products()
     ahead = point.after(point.longest(affine), affine).products()
-    corrected = move(products * (ahead / products) ** 3, affine.lower * affine.beta, -affine.upper * affine.beta)
+    corrected = move(products * (ahead / products) ** 3, affine.lower * affine.x, affine.upper * affine.room)
     return point.after(_TO_THE_WALL * point.longest(corrected), corrected)
 
 
-def _scores(Z: Array, beta: Array) -> Array:
-    weights = np.zeros(Z.shape[1])
-    for rows in row_blocks(len(Z), _BLOCK_ROWS):
-        weights += Z[rows].T @ beta[rows].astype(Z.dtype)
-    return np.asarray(Z @ weights.astype(Z.dtype), dtype=np.float64)
+def _solver(program: LowRankProgram, theta: Array) -> Callable[[Array], Array]:
+    """Return the function from r to the x of theta x + sigma <z, w> = r, where w = sum of sigma x z."""
+    Z, signs, constant = program.Z, program.signs, program.constant
+    root = np.sqrt((1 / theta).sum(axis=0))
+    size = Z.shape[1] + 1
+    parts = [np.zeros((size, size)) for _ in range(_PARTS)]
+    blocks = row_blocks(len(Z), _BLOCK_ROWS)
 
+    def work(number: int) -> None:
+        for rows in blocks[number::_PARTS]:
+            scaled = np.empty((rows.stop - rows.start, size))
+            np.multiply(Z[rows], root[rows, None], out=scaled[:, :-1])
+            scaled[:, -1] = constant * root[rows]
+            parts[number] += scaled.T @ scaled
 
-def _solver(Z: Array, theta: Array) -> Any:
-    """Return the function r -> (diag(theta) + Z Z^T)^-1 r, by Woodbury's identity."""
-    small = np.eye(Z.shape[1])
-    for rows in row_blocks(len(Z), _BLOCK_ROWS):
-        part = Z[rows] * np.sqrt(1 / theta[rows, None]).astype(Z.dtype)
-        small += part.T @ part
-    factor = cho_factor(small, lower=True, overwrite_a=True)
+    for_each_block(work, range(_PARTS))
+    for part in parts[1:]:
+        parts[0] += part
+    parts[0][np.diag_indices(size)] += 1
+    with one_blas_thread():
+        factor = cho_factor(parts[0], lower=True, overwrite_a=True)
 
     def solve(r: Array) -> Array:
         scaled = r / theta
-        inner = cho_solve(factor, np.asarray(Z.T @ scaled.astype(Z.dtype), dtype=np.float64))
-        result: Array = scaled - np.asarray(Z @ inner.astype(Z.dtype), dtype=np.float64) / theta
-        return result
+        weights = cho_solve(factor, program.weights((signs * scaled).sum(axis=0)))
+        step: Array = scaled - signs * program.scores(weights) / theta
+        return step
 
     return solve

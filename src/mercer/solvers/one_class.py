@@ -7,7 +7,7 @@ import numpy as np
 from mercer._typing import Array
 from mercer.solvers.box import BoxProblems
 from mercer.solvers.coordinate_descent import coordinate_descent
-from mercer.solvers.interior_point import low_rank_program
+from mercer.solvers.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.solution import Solution
 
 _MULTIPLIER_STEPS = 100
@@ -65,8 +65,10 @@ _Found = tuple[tuple[Array, float, float, float], int, tuple[float, ...], str]
 def _by_interior_point(Z: Array, upper: float, tol: float, max_iter: int) -> _Found:
     history: list[float] = []
     steps = 0
-    for part in (1e-2, 1e-4, 1e-6):  # the method measures its distance in another way than the gap
-        duals, more = low_rank_program(Z, 1.0 / upper, tol=part * tol, max_iter=max_iter)
+    sides = (1, Z.shape[0])
+    program = LowRankProgram(Z, np.ones(sides), np.zeros(sides), np.ones(Z.shape[0]), total=1.0 / upper)
+    for part in (1e-1, 1e-3, 1e-5):  # the gap before the duals are shifted onto the sum is another one
+        duals, _, more = low_rank_program(program, tol=part * tol, max_iter=max_iter)
         steps += more
         certificate = _certificate(Z, _onto_sum(upper * duals, upper), upper)
         history.append(certificate[3])
