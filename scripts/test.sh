@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything that must hold, from a clean clone: lint, types, import contract, tests on the compiled core, doctests of
-# the installed package, and a smoke of the NumPy fallback. Makes its own virtual environments under build/.
+# Everything that must hold, from a clean clone: lint, types, import contract, a smoke of the NumPy fallback, the
+# documentation with its code run, doctests of the installed package, and tests on the compiled core. Makes its own
+# virtual environments under build/.
 # PYTHON chooses the interpreter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +19,7 @@ say "install, with the core compiled"
 rm -rf "$venv" build/pure-venv
 "$python" -m venv "$venv"
 "$venv/bin/pip" install --quiet --upgrade pip
-"$venv/bin/pip" install --quiet ".[dev]"
+"$venv/bin/pip" install --quiet ".[dev,docs]"
 "$venv/bin/python" -c "import mercer; mercer.show_versions()"
 
 say "lint"
@@ -46,6 +47,9 @@ if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$
   { timeout 60 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 240 apt-get install -qq -y --no-install-recommends \
     chromium chromium-driver; } >/dev/null || echo "no browser could be installed: its tests are skipped"
 fi
+
+say "documentation, its code blocks run"
+PYTHON="$PWD/$venv/bin/python" bash scripts/build_docs.sh
 
 say "tests and doctests of the installed package"
 "$venv/bin/python" -m pytest -q -n 2 --doctest-modules --pyargs mercer --import-mode=importlib
