@@ -15,18 +15,10 @@ from mercer.learners.base import KernelLearner
 from mercer.validation import check_real
 
 
-class KernelClassifier(ClassifierMixin, KernelLearner):
-    """A learner of classes: one column of scores for two classes (that of the second), else one for each.
+class ClassScores(ClassifierMixin, KernelLearner):
+    """Classes from scores: one column for two classes (that of the second), else one for each."""
 
-    ``class_weight`` multiplies the weights of the rows by their class's: given as a dict from class to number (1 for
-    those left out), or "balanced", W / (n_classes W_c) with W and W_c the sums of the sample weights of all rows and
-    of those of class c.
-    """
-
-    class_weight: Any = None
     classes_: Array
-    _weight_of_class: Array | None
-    _sum_of_weights: float
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
@@ -39,6 +31,26 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         classes: Array = self.classes_[chosen]
         return classes
+
+    def _check_y(self, y: Any) -> Array:
+        labels: Array = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
+        check_classification_targets(labels)
+        return labels
+
+
+class KernelClassifier(ClassScores):
+    """A learner of classes, found in the first pass.
+
+    ``class_weight`` multiplies the weights of the rows by their class's: given as a dict from class to number (1 for
+    those left out), or "balanced", W / (n_classes W_c) with W and W_c the sums of the sample weights of all rows and
+    of those of class c.
+    """
+
+    class_weight: Any = None
+    _weight_of_class: Array | None
+    _sum_of_weights: float
 
     def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
         self._found: tuple[Array, Array] | None = None
@@ -98,13 +110,6 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
             return weight
         of_class: Array = self._weight_of_class[self._codes(block)]
         return of_class if weight is None else weight * of_class
-
-    def _check_y(self, y: Any) -> Array:
-        labels: Array = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
-        check_classification_targets(labels)
-        return labels
 
     def _signs(self, block: Block) -> Array:
         """Return targets of +1 for the rows of a class and -1 for the others: a column a class, one for two classes."""

@@ -20,7 +20,7 @@ class _FOGD(OnlineLearner):
         *,
         n_components: int = 100,
         features: Any = None,
-        loss: str = "squared_hinge",
+        loss: str = "hinge",
         update: str = "newton",
         alpha: float = 0.1,
         step: float = 1.0,
@@ -78,8 +78,8 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
         Number of features D.
     features : feature map, optional
         A map of one's own; ``kernel`` and ``n_components`` are then not used.
-    loss : "squared_hinge", "hinge" or "logistic", default="squared_hinge"
-        For more than two classes: the sum over the classes one against the rest, the margin over the best other class,
+    loss : "hinge", "squared_hinge" or "logistic", default="hinge"
+        For more than two classes: the margin over the best other class, the sum over the classes one against the rest,
         and the cross-entropy. The hinge has no curvature: its Newton step is that of Hazan et al., with the squared
         derivative in its place.
     update : "newton", "adagrad" or "gradient", default="newton"
