@@ -60,7 +60,7 @@ class KernelClassifier(ClassScores):
         del self._found
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {classes[0]!r}. "
+                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {classes.tolist()[0]!r}. "
                 "Check the labels, or give rows of another class."
             )
         self.classes_ = classes

@@ -262,7 +262,7 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
         n_classes = len(self.classes_)
         if n_classes < 2:
             raise ValueError(
-                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {self.classes_[0]!r}."
+                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {self.classes_.tolist()[0]!r}."
             )
         return 1 if n_classes == 2 else n_classes
 

@@ -231,7 +231,7 @@ class OnlineClassifier(ClassScores, OnlineLearner):
                 f"{given.tolist()}. Leave classes out, or begin anew with fit or a clone."
             )
         if len(given) < 2:
-            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {given[0]!r}.")
+            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {given.tolist()[0]!r}.")
         self.classes_ = given
 
     def _n_columns(self) -> int:
@@ -242,10 +242,10 @@ class OnlineClassifier(ClassScores, OnlineLearner):
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         unseen = np.flatnonzero(self.classes_[codes] != labels)
         if len(unseen):
-            row = getattr(self, "n_seen_", 0) + int(unseen[0])
+            row, label = getattr(self, "n_seen_", 0) + int(unseen[0]), labels[unseen].tolist()[0]
             raise ValueError(
-                f"{type(self).__name__}: y holds {labels[unseen[0]]!r} at row {row} of the stream, which is not among "
-                f"the classes {self.classes_.tolist()}. Name all classes on the first call: "
+                f"{type(self).__name__}: y holds {label!r} at row {row} of the stream, which is not among the classes "
+                f"{self.classes_.tolist()}. Name all classes on the first call: "
                 "partial_fit(X, y, classes=[...])."
             )
         return np.where(codes == 1, 1.0, -1.0) if len(self.classes_) == 2 else codes.astype(np.float64)
