@@ -4,6 +4,7 @@ constexpr int kProductRows = 3;     // 3 x 4 sums leave 4 of 16 registers for op
 constexpr int kProductCentres = 4;
 constexpr int64_t kRowsAtOnce = 12;  // rows that stay in the first-level cache while the centres pass
 
+constexpr float kInfinite = HUGE_VALF;
 constexpr float kRounding = 1.1920929e-7f;  // of a bound, which is float32 whatever the features are
 
 MERCER_INLINE float square_root(float t) { return MERCER_BUILTIN(sqrtf)(t); }
@@ -156,7 +157,7 @@ int32_t settle_row(T* products, const T* lengths, const ClusterScale& scale, int
     for (int64_t c = 0; c < n; ++c) {
         lower[c * bounds.lower_stride] = static_cast<float>(products[c]) * (1 - 4 * kRounding);
     }
-    lower[label * bounds.lower_stride] = MERCER_BUILTIN(inff)();
+    lower[label * bounds.lower_stride] = kInfinite;
     return label;
 }
 
@@ -231,7 +232,7 @@ inline int64_t move_bounds(const float* moved, const ClusterBounds& bounds, int6
     int64_t n_doubt = 0;
     for (int64_t first = 0; first < bounds.n_rows; first += kBoundsAtOnce) {
         const int64_t left = bounds.n_rows - first, count = left < kBoundsAtOnce ? left : kBoundsAtOnce;
-        for (int64_t i = 0; i < count; ++i) least[i] = MERCER_BUILTIN(inff)();
+        for (int64_t i = 0; i < count; ++i) least[i] = kInfinite;
         for (int64_t c = 0; c < bounds.n_clusters; ++c) {
             float* MERCER_RESTRICT lower = bounds.lower + c * bounds.lower_stride + first;
             const float step = moved[c];

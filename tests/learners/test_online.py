@@ -219,7 +219,7 @@ BAD = [
 BAD_CLASSES = [
     (
         lambda model: model.partial_fit(X, Y + 1),
-        r"y holds .*3.* at row 22 of the stream.*among the classes \[0, 1, 2\]",
+        r"y holds 3 at row 22 of the stream.*among the classes \[0, 1, 2\]",
     ),
     (
         lambda model: model.partial_fit(X, Y, classes=[0, 1, 2, 3]),
