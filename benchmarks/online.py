@@ -76,7 +76,7 @@ def mistakes() -> Iterator[Row]:
         X, y = X[order].astype(np.float32), y[order]
         X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
         for kind in (FOGDClassifier, NOGDClassifier):
-            model = kind(Gaussian(gamma=1 / X.shape[1]), n_components=100, loss="hinge", random_state=0)
+            model = kind(Gaussian(gamma=1 / X.shape[1]), n_components=100, random_state=0)
             newton = clone(model).fit(X, y).n_mistakes_
             descent = clone(model).set_params(update="gradient")
             best = min(

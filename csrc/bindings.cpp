@@ -458,6 +458,73 @@ void online_newton(const Array<const double, 2>& gram, const Array<const double,
     current_level().online.newton(products, targets, triangle, result);
 }
 
+ClusterBounds cluster_bounds(const Array<int32_t, 1>& labels, const Array<float, 1>& upper,
+                             const Array<float, 2>& lower) {
+    const Matrix<float> table = matrix<float, 2>("lower", lower);
+    require_equal("len(labels)", static_cast<int64_t>(labels.shape(0)), "lower.shape[1]", table.n_columns);
+    require_equal("len(upper)", static_cast<int64_t>(upper.shape(0)), "lower.shape[1]", table.n_columns);
+    const ClusterBounds bounds = {table.n_columns, table.n_rows, nullptr, vector<int32_t>("labels", labels),
+                                  vector<float>("upper", upper), table.data, table.stride};
+    return bounds;
+}
+
+void require_labels(bool inside) {
+    if (!inside) fail("labels must lie in [-1, lower.shape[0]).");
+}
+
+int64_t move_bounds(const Array<const float, 1>& moved, const Array<int32_t, 1>& labels, const Array<float, 1>& upper,
+                    const Array<float, 2>& lower, const Array<int64_t, 1>& doubt) {
+    const ClusterBounds bounds = cluster_bounds(labels, upper, lower);
+    require_equal("len(moved)", static_cast<int64_t>(moved.shape(0)), "lower.shape[0]", bounds.n_clusters);
+    require_equal("len(doubt)", static_cast<int64_t>(doubt.shape(0)), "lower.shape[1]", bounds.n_rows);
+    bool inside = true;
+    for (int64_t i = 0; i < bounds.n_rows; ++i) {
+        inside &= bounds.labels[i] >= -1 && bounds.labels[i] < bounds.n_clusters;
+    }
+    require_labels(inside);
+    const float* steps = vector<const float>("moved", moved);
+    int64_t* rows = vector<int64_t>("doubt", doubt);
+    const nb::gil_scoped_release released;
+    return current_level().move_bounds(steps, bounds, rows);
+}
+
+template <class T>
+int64_t nearest_centres(const Array<const T, 2>& Z, const Array<const int64_t, 1>& rows,
+                        const Array<const T, 2>& centres, double slack, double longest,
+                        const Array<const double, 1>& weight, const Array<double, 1>& norms,
+                        const Array<int32_t, 1>& labels, const Array<float, 1>& upper, const Array<float, 2>& lower,
+                        const Array<double, 2>& sums, const Array<double, 1>& totals) {
+    ClusterBounds bounds = cluster_bounds(labels, upper, lower);
+    require_equal("len(norms)", static_cast<int64_t>(norms.shape(0)), "lower.shape[1]", bounds.n_rows);
+    bounds.norms = vector<double>("norms", norms);
+    const Matrix<const T> features = matrix<const T, 2>("Z", Z), middles = matrix<const T, 2>("centres", centres);
+    require_equal("centres.shape[0]", middles.n_rows, "lower.shape[0]", bounds.n_clusters);
+    require_equal("centres.shape[1]", middles.n_columns, "Z.shape[1]", features.n_columns);
+    const RowOrder order = {vector<const int64_t>("rows", rows), static_cast<int64_t>(rows.shape(0))};
+    if (features.n_rows != order.size) require_equal("Z.shape[0]", features.n_rows, "len(labels)", bounds.n_rows);
+    bool inside = true;
+    for (int64_t i = 0; i < order.size; ++i) inside &= order.rows[i] >= 0 && order.rows[i] < bounds.n_rows;
+    if (!inside) fail("rows must lie in [0, len(labels)) = [0, " + std::to_string(bounds.n_rows) + ").");
+    for (int64_t i = 0; i < order.size; ++i) {
+        const int32_t label = bounds.labels[order.rows[i]];
+        inside &= label >= -1 && label < bounds.n_clusters;
+    }
+    require_labels(inside);
+    int64_t n_moves = 0;
+    const ClusterChanges changes = {weight.shape(0) ? vector<const double>("weight", weight) : nullptr,
+                                    matrix<double, 2>("sums", sums), vector<double>("totals", totals), &n_moves};
+    if (changes.row_weight) {
+        require_equal("len(weight)", static_cast<int64_t>(weight.shape(0)), "len(labels)", bounds.n_rows);
+    }
+    require_equal("sums.shape[0]", changes.sums.n_rows, "centres.shape[0]", middles.n_rows);
+    require_equal("sums.shape[1]", changes.sums.n_columns, "centres.shape[1]", middles.n_columns);
+    require_equal("len(totals)", static_cast<int64_t>(totals.shape(0)), "centres.shape[0]", middles.n_rows);
+    const ClusterScale scale = {slack, longest};
+    const nb::gil_scoped_release released;
+    kernels<T>().nearest_centres(features, order, middles, scale, bounds, changes);
+    return n_moves;
+}
+
 void use_simd(const std::string& name) {
     if (use_level(name)) return;
     std::string known;
@@ -505,6 +572,9 @@ void bind(nb::module_& m) {
           "intercepts"_a.noconvert(), "progress"_a.noconvert(), "one_sided"_a, "epsilon"_a, "constant"_a);
     m.def("online_gradient", &online_gradient<T>, "Z"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "steps"_a.noconvert(),
           "W"_a.noconvert(), "squares"_a.noconvert(), "scores"_a.noconvert());
+    m.def("nearest_centres", &nearest_centres<T>, "Z"_a.noconvert(), "rows"_a.noconvert(), "centres"_a.noconvert(),
+          "slack"_a, "longest"_a, "weight"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
+          "upper"_a.noconvert(), "lower"_a.noconvert(), "sums"_a.noconvert(), "totals"_a.noconvert());
     bind_csr<T, int32_t>(m);
     bind_csr<T, int64_t>(m);
 }
@@ -526,6 +596,8 @@ NB_MODULE(_core, m) {
     mercer::bind<float>(m);
     mercer::bind<double>(m);
     mercer::bind_online(m);
+    m.def("move_bounds", &mercer::move_bounds, nanobind::arg("moved").noconvert(), nanobind::arg("labels").noconvert(),
+          nanobind::arg("upper").noconvert(), nanobind::arg("lower").noconvert(), nanobind::arg("doubt").noconvert());
     m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
     m.def("simd_level", [] { return std::string(mercer::current_level().name); });
     m.def("simd_levels", &mercer::level_names);

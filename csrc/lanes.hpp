@@ -3,9 +3,11 @@
 #if defined(__GNUC__)
 #define MERCER_BUILTIN(function) __builtin_##function
 #define MERCER_RESTRICT __restrict__
+#define MERCER_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define MERCER_BUILTIN(function) function
 #define MERCER_RESTRICT __restrict
+#define MERCER_PREFETCH(address) static_cast<void>(address)
 #endif
 
 #if defined(__GNUC__) && !defined(MERCER_PLAIN_LANES)

@@ -28,6 +28,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
 #include "online.hpp"
+#include "clusters.hpp"
 
 template <class T, class I>
 constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>,
@@ -46,6 +47,7 @@ constexpr Kernels<T> kKernels = {
     cell_hashes<T>,
     landmark_features<T>,
     descend<T>,
+    nearest_centres<T>,
     online_gradient<T>,
     kCsrKernels<T, int32_t>,
     kCsrKernels<T, int64_t>,
@@ -55,7 +57,7 @@ constexpr Kernels<T> kKernels = {
 
 extern const Level level;
 const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>,
-                     {online_kernel_gradient, online_newton}};
+                     {online_kernel_gradient, online_newton}, move_bounds};
 
 }  // namespace MERCER_LEVEL
 }  // namespace mercer

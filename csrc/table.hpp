@@ -37,6 +37,8 @@ struct Kernels {
                               const LandmarkProjection<T>& projection, const Matrix<T>& out);
     void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,
                     const Matrix<T>& weights);
+    void (*nearest_centres)(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const T>& centres,
+                            const ClusterScale& scale, const ClusterBounds& bounds, const ClusterChanges& changes);
     // `squares` is empty for plain gradient descent.
     void (*online_gradient)(const Matrix<const T>& Z, const OnlineTargets& targets, const double* steps,
                             const Matrix<double>& W, const Matrix<double>& squares, const Matrix<double>& scores);
@@ -56,6 +58,8 @@ struct Level {
     Kernels<float> float32;
     Kernels<double> float64;
     OnlineKernels online;
+    // Writes the rows in doubt and returns their number.
+    int64_t (*move_bounds)(const float* moved, const ClusterBounds& bounds, int64_t* doubt);
 };
 
 }  // namespace mercer

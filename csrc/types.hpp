@@ -115,6 +115,29 @@ struct BoxProblems {
     double epsilon, constant;
 };
 
+// Rows and their bounds: see reference/clusters.py. Row c of the table `lower` belongs to cluster c.
+struct ClusterBounds {
+    int64_t n_rows, n_clusters;
+    double* norms;
+    int32_t* labels;
+    float* upper;
+    float* lower;
+    int64_t lower_stride;
+};
+
+// What rounding may take from a squared distance, as a part of the two squared lengths, and the longest centre's.
+struct ClusterScale {
+    double relative, longest;
+};
+
+// What rows that change their clusters take from and add to the clusters' sums; no row_weight means 1.
+struct ClusterChanges {
+    const double* row_weight;
+    Matrix<double> sums;
+    double* weight;
+    int64_t* n_moves;
+};
+
 // The losses of online learning, in the order of reference/online.py.
 enum class Loss { hinge, squared_hinge, logistic, squared, absolute };
 

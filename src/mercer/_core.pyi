@@ -74,6 +74,21 @@ def online_newton(
     active: Array,
     counts: Array,
 ) -> None: ...
+def move_bounds(moved: Array, labels: Array, upper: Array, lower: Array, doubt: Array) -> int: ...
+def nearest_centres(
+    Z: Array,
+    rows: Array,
+    centres: Array,
+    slack: float,
+    longest: float,
+    weight: Array,
+    norms: Array,
+    labels: Array,
+    upper: Array,
+    lower: Array,
+    sums: Array,
+    totals: Array,
+) -> int: ...
 def fft(X: Array, out: Array) -> None: ...
 def is_smooth(n: int) -> bool: ...
 def simd_level() -> str: ...

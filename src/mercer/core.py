@@ -167,3 +167,16 @@ def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit
 def online_newton(gram: Array, y: Array, loss: int, limit: int, *out: Array) -> None:
     """Take a Newton step for each row, known by Z P Z^T; see ``reference.online_newton``."""
     _primitive("online_newton")(gram, y, loss, limit, *out)
+
+
+def move_bounds(moved: Array, labels: Array, upper: Array, lower: Array, doubt: Array) -> int:
+    """Move the bounds of rows by how far each centre moved, and find the rows in doubt; see the reference."""
+    n_doubt: Any = _primitive("move_bounds")(moved, labels, upper, lower, doubt)
+    return int(n_doubt)
+
+
+def nearest_centres(Z: Any, *arguments: Any) -> int:
+    """Find the nearest centres of rows in doubt, with features dense or CSR; see ``reference.nearest_centres``."""
+    dense = isinstance(Z, np.ndarray)
+    n_moves: Any = (_primitive("nearest_centres") if dense else reference.nearest_centres)(Z, *arguments)
+    return int(n_moves)

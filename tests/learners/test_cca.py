@@ -186,7 +186,7 @@ BAD = [
     (lambda model: model.set_params(y_features="rbf").fit(X, Y), "y_features must be a feature map such as"),
     (
         lambda model: model.set_params(features=LinearFeatures()).fit(1e30 * X.astype(np.float32), Y),
-        "products of the features overflow float32",
+        "products of the features overflow",
     ),
 ]
 
@@ -203,3 +203,22 @@ def test_bad_input_is_named_and_leaves_the_estimator_as_it_was(call, message):
     np.testing.assert_array_equal(after[1], before[1])
     with pytest.raises(NotFittedError):
         KernelCCA().transform(X)
+
+
+@pytest.mark.parametrize("last", [2, 3, 5], ids=["survey", "survey of y", "moments"])
+def test_an_interrupted_fit_leaves_the_estimator_as_it_was(last):
+    model = KernelCCA(random_state=0).fit(X, Y)
+    before, passes = model.transform(X, Y), []
+
+    def factory():
+        passes.append(0)
+        for i in range(5):
+            if len(passes) == last and i == 3:
+                raise KeyboardInterrupt
+            yield X, Y
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(as_blocks(factory))
+    assert len(passes) == last
+    for got, expected in zip(model.transform(X, Y), before, strict=True):
+        np.testing.assert_array_equal(got, expected)

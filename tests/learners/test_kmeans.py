@@ -75,7 +75,7 @@ def test_bounds_and_memory_do_not_change_the_answer(rows):
     """All kept; features made anew for rows in doubt; nothing kept between the passes."""
     model = KernelKMeans(Gaussian(gamma=0.2), n_clusters=6, init=rows[:6], tol=0, random_state=0)
     kept = clone(model).fit(rows)
-    bounds = 4 * 750 * (8 + NearestCentres.row_bytes(6))
+    bounds = 4 * 750 * NearestCentres.row_bytes(6)
     for memory in (bounds, bounds - 1):
         with config_context(memory=memory):
             other = clone(model).fit(rows)

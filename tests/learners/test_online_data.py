@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from per_row import by_rows, mistakes, nogd_by_rows, targets_of, with_constant
 from sklearn.base import clone
 
-from mercer import FOGDClassifier, Gaussian, NOGDClassifier, reference
-from mercer.reference.online import LOSSES, online_newton_by_rows
+from mercer import FOGDClassifier, Gaussian, NOGDClassifier
 
 DATA = os.environ.get("MERCER_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="MERCER_DATA names no folder of data sets")
@@ -30,33 +30,30 @@ def stream(request):
 
 
 @pytest.mark.parametrize("update", ["newton", "adagrad", "gradient"])
-def test_the_mistakes_are_the_oracle_s(stream, update):
-    X, y = stream
-    k = y.max() + 1
-    model = FOGDClassifier(Gaussian(gamma=1 / X.shape[1]), n_components=60, update=update, random_state=0).fit(X, y)
-    Z = np.hstack([model.feature_map_.transform(X), np.ones((N_ROWS, 1))])
-    targets, columns = (np.where(y == 1, 1.0, -1.0), 1) if k == 2 else (y.astype(np.float64), k)
-    W, scores, loss = np.zeros((columns, 61)), np.zeros((N_ROWS, columns)), LOSSES.index(model.loss)
-    if update == "newton":
-        online_newton_by_rows(Z, targets, loss, W, np.eye(61) / model.alpha, scores)
+@pytest.mark.parametrize("kind", [FOGDClassifier, NOGDClassifier])
+def test_the_mistakes_are_the_oracle_s(stream, kind, update):
+    X, labels = stream
+    kernel, (y, k) = Gaussian(gamma=1 / X.shape[1]), targets_of(labels)
+    model = kind(kernel, n_components=60, update=update, random_state=0).fit(X, labels)
+    if kind is FOGDClassifier:
+        scores, _ = by_rows(model, with_constant(model.feature_map_.transform(X)), y, k)
     else:
-        squares = np.zeros((columns if update == "adagrad" else 0, 61))
-        reference.online_gradient(Z, targets, loss, np.arange(1, N_ROWS + 1) ** -0.5, W, squares, scores)
-    predicted = scores[:, 0] > 0 if columns == 1 else scores.argmax(axis=1)
-    assert model.n_mistakes_ == np.count_nonzero(predicted != y)
+        landmarks, scores, _ = nogd_by_rows(model, kernel, X, y, k, n_first=500)
+        np.testing.assert_array_equal(model.feature_map_.landmarks_, landmarks)
+    assert model.n_mistakes_ == mistakes(scores, y)
 
 
 @pytest.mark.parametrize("kind", [FOGDClassifier, NOGDClassifier])
 def test_newton_makes_fewer_mistakes_than_gradient_descent_at_its_best_step(stream, kind):
-    """With the same loss: only the step differs."""
+    """By default, and with the same loss: only the step differs."""
     X, y = stream
-    model = kind(Gaussian(gamma=1 / X.shape[1]), n_components=100, loss="hinge", random_state=0)
+    model = kind(Gaussian(gamma=1 / X.shape[1]), n_components=100, random_state=0)
     newton = clone(model).fit(X, y).n_mistakes_
-    mistakes = {
+    descents = {
         (schedule, step): clone(model).set_params(update="gradient", schedule=schedule, step=step).fit(X, y).n_mistakes_
         for schedule, steps in STEPS.items()
         for step in steps
     }
-    assert newton < min(mistakes.values())
+    assert newton < min(descents.values())
     for schedule, steps in STEPS.items():  # the best is not at an end: longer or shorter steps do not help
-        assert min(steps) < min(steps, key=lambda step: mistakes[schedule, step]) < max(steps)
+        assert min(steps) < min(steps, key=lambda step: descents[schedule, step]) < max(steps)

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mercer.solvers import NearestCentres, distances, kmeans_plus_plus, random_rows, squared_distances
+from mercer.reference.clusters import squared_distances
+from mercer.solvers import NearestCentres, distances, kmeans_plus_plus, random_rows
+from mercer.stats import ClusterSums
 from mercer.testing import assert_mean_close
 
 
@@ -15,18 +17,22 @@ def _squares(Z, centres):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("gathered", [True, False])
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**31 - 1), step=st.sampled_from([1e-6, 1e-3, 0.05, 1.0]))
-def test_bounds_never_miss_a_nearer_centre(dtype, seed, step):
+def test_bounds_never_miss_a_nearer_centre(dtype, gathered, seed, step):
     rng = np.random.RandomState(seed)
     Z = rng.standard_normal((60, 4)).astype(dtype)
-    norms, centres = np.square(Z.astype(float)).sum(axis=1), rng.standard_normal((5, 4))
-    nearest, moved = NearestCentres(60, 5), np.full(5, np.inf)
+    norms, centres, weight = np.square(Z.astype(float)).sum(axis=1), rng.standard_normal((5, 4)), rng.random_sample(60)
+    nearest, moved, sums = NearestCentres(60, 5), np.zeros(5), ClusterSums.of(5, 4)
     for _ in range(12):
         for rows in (slice(0, 25), slice(25, 60)):
             doubt = nearest.in_doubt(rows, moved)
-            if len(doubt):
-                nearest.settle(doubt, Z[doubt], norms[doubt], centres)
+            sums.merge(nearest.settle(rows, doubt, Z[rows] if gathered else Z[rows][doubt], centres, weight[rows]))
+        expected = ClusterSums.of(5, 4).update(Z.astype(float), nearest.labels, weight)
+        np.testing.assert_allclose(sums.sums, expected.sums, atol=1e-12)
+        np.testing.assert_allclose(sums.weight, expected.weight, atol=1e-12)
+        np.testing.assert_allclose(sums.squares, expected.squares, rtol=8 * np.finfo(dtype).eps)
         squares = _squares(Z, centres)
         chosen = squares[np.arange(60), nearest.labels]
         # as near as the rounding of the products can tell
@@ -39,9 +45,9 @@ def test_bounds_never_miss_a_nearer_centre(dtype, seed, step):
 def test_small_moves_leave_few_rows_in_doubt(rng):
     Z = np.repeat(10 * np.eye(4), 50, axis=0) + rng.standard_normal((200, 4))
     nearest, centres = NearestCentres(200, 4), 10 * np.eye(4)
-    every = nearest.in_doubt(slice(0, 200), np.full(4, np.inf))
+    every = nearest.in_doubt(slice(0, 200), np.zeros(4))
     assert len(every) == 200
-    nearest.settle(every, Z, np.square(Z).sum(axis=1), centres)
+    assert nearest.settle(slice(0, 200), every, Z, centres).moves == 0
     assert not len(nearest.in_doubt(slice(0, 200), np.full(4, 0.1)))
     assert len(nearest.in_doubt(slice(0, 200), np.full(4, 10.0))) == 200
 

@@ -1,13 +1,15 @@
 """The engine of one machine: mercer's thread pool."""
 
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from mercer.config import get_config
 from mercer.data import Block, Blocks
 from mercer.engines.base import S
 from mercer.parallel import for_each_block
+
+T = TypeVar("T")
 
 
 class Local:
@@ -41,18 +43,23 @@ class Local:
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Merge ``work(block)`` of all blocks into ``into``, in the order of the blocks, and return it."""
-        fold = _Fold(into)
+        return fold(work, blocks.labelled(), into)
 
-        def merge(numbered: tuple[int, Block]) -> None:
-            number, block = numbered
-            try:
-                fold.add(number, work(block))
-            except BaseException:
-                fold.give_up()
-                raise
 
-        for_each_block(merge, enumerate(blocks.labelled()))
-        return into
+def fold(work: Callable[[T], S], items: Iterable[T], into: S) -> S:
+    """Merge ``work(item)`` of all items into ``into``, in their order, on the pool's threads, and return it."""
+    total = _Fold(into)
+
+    def merge(numbered: tuple[int, T]) -> None:
+        number, item = numbered
+        try:
+            total.add(number, work(item))
+        except BaseException:
+            total.give_up()
+            raise
+
+    for_each_block(merge, enumerate(items))
+    return into
 
 
 class _Fold:

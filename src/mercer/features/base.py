@@ -111,14 +111,19 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             name, "n_components", shape[1], shape[0] * shape[1] * X.dtype.itemsize, f"{shape[0]} rows of features"
         )
         out = empty(shape, dtype=X.dtype)
+        self._write_features(X, out)
+        return out
+
+    def _write_features(self, X: Any, out: Array) -> None:
+        """Write the features of checked rows into a matrix of X's precision."""
+        n_rows = X.shape[0]
         write = self._writer(X)
 
         def work(rows: slice) -> None:
             self._write_checked(write, X, rows, out[rows])
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
-            for_each_block(work, row_blocks(shape[0], self._block_rows(shape[0])))
-        return out
+            for_each_block(work, row_blocks(n_rows, self._block_rows(n_rows)))
 
     def _times(self, X: Any, weights: Array) -> Array:
         """Return the features of the rows of X times weights (D, k), a few rows at a time, in cache."""

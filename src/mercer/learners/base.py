@@ -47,6 +47,7 @@ class KernelLearner(NestedParams, BaseEstimator):
 
     _natural_kernel: ClassVar[Kernel] = Gaussian()
     _engine: ClassVar[Engine] = Local()
+    _needs_y: ClassVar[bool] = True
     kernel: Any
     n_components: int
     features: Any
@@ -95,10 +96,7 @@ class KernelLearner(NestedParams, BaseEstimator):
         if hasattr(self, "max_iter"):
             self.n_iter_ = solution.iterations
         if not np.isfinite(solution.value).all():
-            raise ValueError(
-                f"{name}: the coefficients overflow: the features or y are too large. Scale them down "
-                "(sklearn.preprocessing.StandardScaler), or pass float64."
-            )
+            raise self._overflow()
         if not solution.success:
             warn(f"{name}: {solution.status}. {solution.advice}", ConvergenceWarning, stacklevel=4)
         self.solution_ = replace(solution, details={**solution.details, "block_rows": blocks.block_rows})
@@ -106,16 +104,16 @@ class KernelLearner(NestedParams, BaseEstimator):
     def _labelled_blocks(self, X: Any, y: Any, sample_weight: Any) -> Blocks:
         name = type(self).__name__
         if not isinstance(X, Blocks):
-            if y is None:
+            if y is None and self._needs_y:
                 raise ValueError(f"{name} requires y to be passed, but the target y is None.")
             if isinstance(X, Iterator):
                 as_blocks(X, owner=name)  # which refuses it, in words
             X = check_rows(self, X, reset=True)
             weight = None if sample_weight is None else check_weights(name, sample_weight, X.shape[0])
-            return as_blocks(X, self._check_y(y), sample_weight=weight, owner=name)
+            return as_blocks(X, self._check_y(y) if self._needs_y else None, sample_weight=weight, owner=name)
         if y is not None or sample_weight is not None:
             raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
-        if not X.is_labelled:
+        if self._needs_y and not X.is_labelled:
             raise ValueError(f"{name} requires y to be passed: make the blocks with as_blocks(X, y).")
         self._set_columns(X)
         return X
@@ -128,13 +126,17 @@ class KernelLearner(NestedParams, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _map_width(self) -> int:
+        """Return the number of features asked for, checked."""
+        return check_integer(type(self).__name__, "n_components", self.n_components)
+
+    def _sample_rows(self) -> int:
+        """Return how many rows to sample: enough to fit a map, and a kernel's parameters, on them."""
+        return max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * self._map_width() if self.features is None else 0)
+
     def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
         """Look at all rows once: count and check them, and return a uniform sample and its weights."""
-        size = _SAMPLE_ROWS
-        if self.features is None:
-            n_components = check_integer(type(self).__name__, "n_components", self.n_components)
-            size = max(size, _SAMPLE_ROWS_A_FEATURE * n_components)
-        total = 0.0
+        size, total = self._sample_rows(), 0.0
 
         def rows() -> Iterator[tuple[Any, Array]]:
             nonlocal total
@@ -155,19 +157,23 @@ class KernelLearner(NestedParams, BaseEstimator):
 
     def _fitted_map(self, sample: Any, weight: Array, rng: np.random.RandomState) -> FeatureMap:
         """Fit the map on all rows where they are few, on a uniform sample where they are many."""
-        name = type(self).__name__
         if getattr(self, "warm_start", False):
             before, self._map_of = getattr(self, "_map_of", None), self._map_hash(sample.shape[1])
             if before is not None and before == self._map_of and hasattr(self, "feature_map_"):
                 return self.feature_map_  # coefficients to start from mean nothing on another map
-        if self.features is not None:
-            if not isinstance(self.features, FeatureMap):
-                raise ValueError(
-                    f"{name}: features must be a feature map such as TensorSketch(), got {self.features!r}."
-                )
-            return clone(self.features).fit(sample)  # type: ignore[no-any-return]
-        kernel = as_kernel(name, self.kernel, self._natural_kernel).resolve(sample, weight)
-        return feature_map(kernel, self.n_components, random_state=rng.randint(2**31 - 1)).fit(sample)
+        return self._drawn_map("features", self.features, self.kernel, sample, weight, rng)
+
+    def _drawn_map(
+        self, argument: str, own: Any, kernel: Any, sample: Any, weight: Array | None, rng: np.random.RandomState
+    ) -> FeatureMap:
+        """Fit a map of one's own, or draw one for a kernel."""
+        name = type(self).__name__
+        if own is not None:
+            if not isinstance(own, FeatureMap):
+                raise ValueError(f"{name}: {argument} must be a feature map such as TensorSketch(), got {own!r}.")
+            return clone(own).fit(sample)  # type: ignore[no-any-return]
+        resolved = as_kernel(name, kernel, self._natural_kernel).resolve(sample, weight)
+        return feature_map(resolved, self._map_width(), random_state=rng.randint(2**31 - 1)).fit(sample)
 
     def _map_hash(self, n_features: int) -> str | None:
         """Return a hash of all that the map depends on beside the rows, None where there is none."""
@@ -277,13 +283,19 @@ class KernelLearner(NestedParams, BaseEstimator):
             scores = np.concatenate(list(self._engine.map(work, tall)))
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
+    def _overflow(self) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__}: the coefficients overflow: the features or y are too large. Scale them down "
+            "(sklearn.preprocessing.StandardScaler), or pass float64."
+        )
+
     def _look(self, block: Block, weight: Array) -> None:
         """See a block of the first pass."""
 
     def _check_y(self, y: Any) -> Array:
         raise NotImplementedError
 
-    def _targets(self, block: Block) -> Array:
+    def _targets(self, block: Block) -> Any:
         raise NotImplementedError
 
     def _solve(self, rows: FeatureRows) -> Solution:

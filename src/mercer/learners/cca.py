@@ -1,5 +1,6 @@
 """Canonical correlations between the features of two kernels."""
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +10,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks, as_blocks
+from mercer.data import Block, Blocks, as_blocks, reservoir
 from mercer.learners.base import KernelLearner
+from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
 from mercer.stats import Moments
-from mercer.validation import check_integer, check_matrix, check_memory, check_real
+from mercer.validation import check_integer, check_matrix, check_memory, check_real, rows_from
 
 # Matrices of the width of both maps, in float64, that the solve holds at once.
 _SQUARE_MATRICES = 5
@@ -85,6 +87,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     >>> bool(model.correlations_[0] > 0.95)
     True
     """
+
+    _needs_y = True
 
     def __init__(
         self,
@@ -185,43 +189,64 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def _map_width(self) -> int:
         return check_integer(type(self).__name__, "map_components", self.map_components)
 
-    def _draw_maps(self, blocks: Blocks, rng: np.random.RandomState) -> None:
-        super()._draw_maps(blocks, rng)
-        kernel = self.kernel if self.y_kernel is None else self.y_kernel
-        self.y_feature_map_ = self._drawn_map(
-            blocks, rng, "y_features", self.y_features, kernel, lambda block: self._check_y(block.y)
-        )
-        self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
+    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
+        """Survey the rows, and draw the map of the second view from a sample of its own."""
 
-    def _learn(self, blocks: Blocks) -> Solution:
+        def views() -> Iterator[tuple[Any, Array]]:
+            for block in blocks.labelled():
+                with rows_from(block.first_row):
+                    view = self._check_y(block.y)
+                yield view, self._weights(block)
+
+        sample = super()._survey(blocks, rng)
+        y_sample, weight = reservoir(views(), self._sample_rows(), np.random.RandomState(rng.randint(2**31 - 1)))
+        weight = weight if weight.any() else np.ones(len(weight))
+        kernel = self.kernel if self.y_kernel is None else self.y_kernel
+        self.y_feature_map_ = self._drawn_map("y_features", self.y_features, kernel, y_sample, weight, rng)
+        self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
+        return sample
+
+    def _targets(self, block: Block) -> Any:
+        """Return the features of the second view."""
+        return self.y_feature_map_.transform(self._check_y(block.y))
+
+    def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
         n_pairs = check_integer(name, "n_components", self.n_components)
         alpha = check_real(name, "alpha", self.alpha, least=0)
-        n_x, n_y = self.feature_map_._n_features_out, self.y_feature_map_._n_features_out
+        n_x, n_y = rows.n_features, self.y_feature_map_._n_features_out
         if n_pairs > min(n_x, n_y):
             raise ValueError(
                 f"{name}: n_components={n_pairs} must not exceed the {n_x} features of X and the {n_y} of Y. Lower "
                 "n_components, or raise map_components."
             )
-        self._check_rows(blocks, n_pairs)
+        if rows.n_rows < max(2, n_pairs):
+            raise ValueError(
+                f"{name}: n_samples={rows.n_rows} must be at least n_components={n_pairs} and 2. Lower n_components, "
+                "or give more rows."
+            )
         width = n_x + n_y
         check_memory(name, "map_components", self.map_components, 8 * _SQUARE_MATRICES * width**2, "the covariances")
-        first = self._both(next(blocks.labelled()))
-        origin = None if sparse.issparse(first) else first.mean(axis=0, dtype=np.float64)
-        empty = Moments.of(width, 0, origin)
+        empty = Moments.of(width, 0, self._origin(rows))
 
-        def work(block: Block) -> Moments:
-            return empty.zero().update(self._both(block), np.empty((block.n_rows, 0)), self._block_weight(block))
+        def work(Z: Any, Y: Any, weight: Array | None) -> Moments:
+            return empty.zero().update(_side_by_side(Z, Y), np.empty((Z.shape[0], 0)), weight)
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
-            moments = self._reduce("moments", work, blocks, empty)
+            moments = rows.reduce("moments", work, empty)
             gram = moments.centred()[0]
-        self._check_rows(blocks, n_pairs)  # a stream is counted by the pass
         gram /= moments.weight
         if not np.isfinite(gram).all():
-            raise self._overflow(blocks)
+            raise self._overflow()
         self.x_mean_, self.y_mean_ = moments.feature_mean[:n_x], moments.feature_mean[n_x:]
         return self._pairs(gram, n_x, alpha, n_pairs)
+
+    def _origin(self, rows: FeatureRows) -> Array | None:
+        """Return a point near the mean of both views' features; None for sparse ones, which must stay sparse."""
+        Y: Any = self._targets(next(rows.blocks.labelled()))
+        if rows.is_sparse or sparse.issparse(Y):
+            return None
+        return np.concatenate([rows.origin, Y.mean(axis=0, dtype=np.float64)])
 
     def _pairs(self, gram: Array, n_x: int, alpha: float, n_pairs: int) -> Solution:
         name = type(self).__name__
@@ -246,26 +271,18 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self._n_features_out = n_pairs
         return Solution(np.vstack([pairs.a, pairs.b]), details={"solver": "cholesky"})
 
-    def _both(self, block: Block) -> Any:
-        """Return the features of the two views side by side."""
-        A: Any = self.feature_map_.transform(block.X)
-        B: Any = self.y_feature_map_.transform(self._check_y(block.y)).astype(A.dtype, copy=False)
-        if sparse.issparse(A) or sparse.issparse(B):
-            return sparse.hstack([A, B], format="csr")
-        return np.hstack([A, B])
-
-    def _check_rows(self, blocks: Blocks, n_pairs: int) -> None:
-        if blocks.n_rows is not None and blocks.n_rows < max(2, n_pairs):
-            raise ValueError(
-                f"{type(self).__name__}: n_samples={blocks.n_rows} must be at least n_components={n_pairs} and 2. "
-                "Lower n_components, or give more rows."
-            )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _side_by_side(A: Any, B: Any) -> Any:
+    B = B.astype(A.dtype, copy=False)
+    if sparse.issparse(A) or sparse.issparse(B):
+        return sparse.hstack([A, B], format="csr")
+    return np.hstack([A, B])
 
 
 def _scores(Z: Any, mean: Array, weights: Array) -> Array:

@@ -15,18 +15,10 @@ from mercer.learners.base import KernelLearner
 from mercer.validation import check_finite_y, check_real
 
 
-class KernelClassifier(ClassifierMixin, KernelLearner):
-    """A learner of classes: one column of scores for two classes (that of the second), else one for each.
+class ClassScores(ClassifierMixin, KernelLearner):
+    """Classes from scores: one column for two classes (that of the second), else one for each."""
 
-    ``class_weight`` multiplies the weights of the rows by their class's: given as a dict from class to number (1 for
-    those left out), or "balanced", W / (n_classes W_c) with W and W_c the sums of the sample weights of all rows and
-    of those of class c.
-    """
-
-    class_weight: Any = None
     classes_: Array
-    _weight_of_class: Array | None
-    _sum_of_weights: float
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
@@ -40,6 +32,24 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
         classes: Array = self.classes_[chosen]
         return classes
 
+    def _check_y(self, y: Any) -> Array:
+        labels: Array = check_finite_y(type(self).__name__, column_or_1d(y, warn=True))
+        check_classification_targets(labels)
+        return labels
+
+
+class KernelClassifier(ClassScores):
+    """A learner of classes, found in the first pass.
+
+    ``class_weight`` multiplies the weights of the rows by their class's: given as a dict from class to number (1 for
+    those left out), or "balanced", W / (n_classes W_c) with W and W_c the sums of the sample weights of all rows and
+    of those of class c.
+    """
+
+    class_weight: Any = None
+    _weight_of_class: Array | None
+    _sum_of_weights: float
+
     def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
         self._found: tuple[Array, Array] | None = None
         sample = super()._survey(blocks, rng)
@@ -48,7 +58,7 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
         del self._found
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {classes[0]!r}. "
+                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {classes.tolist()[0]!r}. "
                 "Check the labels, or give rows of another class."
             )
         self.classes_ = classes
@@ -98,11 +108,6 @@ class KernelClassifier(ClassifierMixin, KernelLearner):
             return weight
         of_class: Array = self._weight_of_class[self._codes(block)]
         return of_class if weight is None else weight * of_class
-
-    def _check_y(self, y: Any) -> Array:
-        labels: Array = check_finite_y(type(self).__name__, column_or_1d(y, warn=True))
-        check_classification_targets(labels)
-        return labels
 
     def _signs(self, block: Block) -> Array:
         """Return targets of +1 for the rows of a class and -1 for the others: a column a class, one for two classes."""

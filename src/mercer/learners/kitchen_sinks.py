@@ -6,17 +6,16 @@ from warnings import warn
 
 import numpy as np
 from scipy import special
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite, check_array, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.features import KitchenSinks
 from mercer.features.landmarks import as_rows
 from mercer.learners.base import KernelLearner
+from mercer.learners.classes import ClassScores
+from mercer.learners.targets import OneTarget
 from mercer.solvers import Solution
 from mercer.solvers.box_newton import Expansion, box_newton
 from mercer.stats import Curvature, Moments
@@ -170,7 +169,7 @@ def _margin_losses(loss: str, signs: Array, scores: Array) -> tuple[Array, Array
     return 0.5 * lacking**2, -signs * lacking, (lacking > 0).astype(np.float64)
 
 
-class KitchenSinksClassifier(ClassifierMixin, _SinksLearner):
+class KitchenSinksClassifier(ClassScores, _SinksLearner):
     r"""Classification by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
 
     Draws :math:`w_1, \dots, w_K` from a law and fits, one class against the rest,
@@ -258,40 +257,21 @@ class KitchenSinksClassifier(ClassifierMixin, _SinksLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of each row of X, an array or ``Blocks``."""
-        check_is_fitted(self)
-        scores = self._scores(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        classes: Array = self.classes_[chosen]
-        return classes
-
     def _meet(self, blocks: Blocks) -> int:
         self.classes_ = np.unique(np.concatenate([np.unique(self._check_y(y)) for y in blocks.targets()]))
         n_classes = len(self.classes_)
         if n_classes < 2:
             raise ValueError(
-                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {self.classes_[0]!r}."
+                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {self.classes_.tolist()[0]!r}."
             )
         return 1 if n_classes == 2 else n_classes
-
-    def _check_y(self, y: Any) -> Array:
-        labels: Array = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
-        check_classification_targets(labels)
-        return labels
 
     def _targets(self, block: Block) -> Array:
         belongs = np.asarray(block.y)[:, None] == (self.classes_ if len(self.classes_) > 2 else self.classes_[1:])
         return np.where(belongs, 1.0, -1.0)
 
 
-class KitchenSinksRegressor(RegressorMixin, _SinksLearner):
+class KitchenSinksRegressor(OneTarget, _SinksLearner):
     """Regression by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
 
     Minimises the mean of (f(x) - y)^2 / 2. The algorithm has no intercept and abs(f) is at most C: centre y, and give C
@@ -338,15 +318,3 @@ class KitchenSinksRegressor(RegressorMixin, _SinksLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions for the rows of X, an array or ``Blocks``."""
-        return self._scores(X)
-
-    def _check_y(self, y: Any) -> Array:
-        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        column: Array = column_or_1d(values, warn=True)
-        return column
-
-    def _targets(self, block: Block) -> Array:
-        return self._check_y(block.y)[:, None]

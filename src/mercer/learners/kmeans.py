@@ -1,8 +1,6 @@
 """K-means in the space of a kernel's features."""
 
 from collections.abc import Callable
-from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,27 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.data import Blocks
 from mercer.engines import Local
-from mercer.learners.lloyd import FeatureBlocks, Lloyd
+from mercer.learners.lloyd import Lloyd
 from mercer.learners.progress import progress
+from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
-from mercer.solvers import (
-    NearestCentres,
-    Solution,
-    distances,
-    kmeans_plus_plus,
-    nearest_of,
-    random_rows,
-    squared_distances,
-)
+from mercer.parallel import one_blas_thread
+from mercer.reference.clusters import nearest_of, squared_distances, squared_norms
+from mercer.solvers import NearestCentres, Solution, distances, kmeans_plus_plus, random_rows
 from mercer.stats import ClusterSums
-from mercer.stats.clusters import squared_norms
 from mercer.validation import check_integer, check_matrix, check_real, check_weights, machine_memory
 
-# Rows that first centres are drawn from, at least, and for each cluster.
-_SEED_ROWS = 4096
+# Rows that first centres are drawn from, for each cluster, at least.
 _SEED_ROWS_A_CLUSTER = 64
-# The part of the memory that features and bounds may take; where they do not fit, each pass makes them anew.
-_KEPT_SHARE = 0.25
+# The part of the memory that bounds may take beside the features.
+_BOUNDS_SHARE = 0.25
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedLearner):
@@ -84,9 +75,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     Notes
     -----
     The first pass takes n k D multiplications; later ones n k, and k D for each row that the triangle inequality leaves
-    in doubt (Elkan): the answer is Lloyd's. Features and bounds are kept while they fit a quarter of the memory; else
-    those of rows in doubt are made anew, and where not even the bounds fit, all of them. A cluster without rows begins
-    anew at the row that is farthest from its centre, as in scikit-learn.
+    in doubt (Elkan): the answer is Lloyd's. Features are kept while they fit half of the memory, bounds a quarter;
+    else features of rows in doubt are made anew, and where not even the bounds fit, all of them. A cluster without rows
+    begins anew at the row that is farthest from its centre, as in scikit-learn.
 
     References
     ----------
@@ -156,41 +147,48 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _squares(self, Z: Any) -> Array:
         return squared_distances(Z, squared_norms(Z), self.cluster_centers_)
 
-    def _learn(self, blocks: Blocks) -> Solution:
+    def _sample_rows(self) -> int:
+        n_clusters = check_integer(type(self).__name__, "n_clusters", self.n_clusters)
+        return max(super()._sample_rows(), _SEED_ROWS_A_CLUSTER * n_clusters)
+
+    def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
-        check_integer(name, "n_clusters", self.n_clusters)
         check_integer(name, "max_iter", self.max_iter)
         check_real(name, "tol", self.tol, least=0)
         if self.batch_size is not None:
             check_integer(name, "batch_size", self.batch_size)
         n_init = self._n_starts()
-        self._check_rows(blocks)
+        if rows.n_rows < self.n_clusters:
+            raise ValueError(
+                f"{name}: n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}. Lower n_clusters, or give "
+                "more rows."
+            )
         rng = check_random_state(self.random_state)
-        seeds = self._seeds(blocks, rng)
-        self._check_rows(blocks)  # a stream is counted by that pass
-        source = self._feature_blocks(blocks.recut(self.batch_size or blocks.block_rows, name))
+        seeds = self._seeds(rows)
+        rows.hold()
         best: tuple[float, Solution, Array | None] | None = None
         for _ in range(n_init):
-            start = seeds(rng)
-            solution, labels = (self._lloyd if self.batch_size is None else self._mini_batch)(source, start)
+            with one_blas_thread():  # the library's own threads would spin on beside the pool's
+                start = seeds(rng)
+            solution, labels = (self._lloyd if self.batch_size is None else self._mini_batch)(rows, start)
             if best is None or solution.history[-1] < best[0]:
                 best = solution.history[-1], solution, labels
         assert best is not None  # noqa: S101
         self.inertia_, solution, labels = best
-        self.cluster_centers_, self.n_iter_ = solution.value, solution.iterations
+        self.cluster_centers_ = solution.value
         self._n_features_out = self.n_clusters
-        self.labels_ = self._labels(source) if labels is None else labels
+        self.labels_ = self._labels(rows) if labels is None else labels
         return solution
 
-    def _lloyd(self, source: FeatureBlocks, centres: Array) -> tuple[Solution, Array | None]:
-        passes = self._passes(source, bounded=self._keeps_bounds(source))
+    def _lloyd(self, rows: FeatureRows, centres: Array) -> tuple[Solution, Array | None]:
+        passes = self._passes(rows)
         passes.assign(centres)
         limit = self.tol * passes.sums.variance()
         history = [passes.sums.inertia(centres)]
         status, advice = "iteration limit", f"{self.max_iter} passes did not settle: raise max_iter or tol."
         for _ in range(self.max_iter):
             before = centres
-            centres = self._means(passes, before)
+            centres = self._means(rows, passes, before)
             changed = passes.assign(centres, before)
             history.append(passes.sums.inertia(centres))
             if changed == 0 or np.sum((centres - before) ** 2) <= limit:
@@ -199,16 +197,16 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         details = {"solver": "Lloyd"}
         return Solution(centres, status, len(history) - 1, tuple(history), advice, details), passes.labels
 
-    def _mini_batch(self, source: FeatureBlocks, centres: Array) -> tuple[Solution, Array | None]:
+    def _mini_batch(self, rows: FeatureRows, centres: Array) -> tuple[Solution, Array | None]:
         """Move the centres after each batch to the mean of all rows they were ever nearest to."""
-        weight = np.zeros(len(centres))
+        weight, batches = np.zeros(len(centres)), rows.blocks.recut(self.batch_size, type(self).__name__)
         limit, status, advice = 0.0, "iteration limit", "The passes did not settle the centres: raise max_iter or tol."
         n_passes = 0
         while n_passes < self.max_iter:
             n_passes += 1
             before, seen = centres, ClusterSums.of(*centres.shape)
-            with progress(f"{type(self).__name__}: mini-batches", source.n_rows, self.verbose) as advance:
-                for Z, block in self._engine.map(lambda block: (source.features(block), block), source):
+            with progress(f"{type(self).__name__}: mini-batches", rows.n_rows, self.verbose) as advance:
+                for Z, block in self._engine.map(lambda block: (rows.features(block), block), batches):
                     labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
                     sums = ClusterSums.of(*centres.shape).update(Z, labels, self._block_weight(block))
                     weight = weight + sums.weight
@@ -220,57 +218,40 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             if np.sum((centres - before) ** 2) <= limit:
                 status, advice = "success", ""
                 break
-        passes = self._passes(source, bounded=self._keeps_bounds(source))
+        passes = self._passes(rows)
         passes.assign(centres)
         details = {"solver": "mini-batch"}
         return Solution(centres, status, n_passes, (passes.sums.inertia(centres),), advice, details), passes.labels
 
-    def _means(self, passes: Lloyd, centres: Array) -> Array:
+    def _means(self, rows: FeatureRows, passes: Lloyd, centres: Array) -> Array:
         """Return the clusters' means; clusters without rows begin at the rows farthest from their centres."""
         empty = passes.sums.empty()
         if not len(empty):
             return passes.sums.centres(centres)
         far = passes.farthest(centres, len(empty))
-        rounding = 8 * float(np.finfo(passes.dtype).eps) * np.sqrt(centres.shape[1])
+        rounding = 8 * float(np.finfo(rows.dtype).eps) * np.sqrt(centres.shape[1])
         apart = far.distances > rounding * np.square(far.rows).sum(axis=1)  # the others are at their centres
         n_new = int(np.count_nonzero(apart))
         sums = passes.sums.zero().merge(passes.sums)
         sums.move(far.rows[:n_new], far.labels[:n_new], empty[:n_new], far.weight[:n_new])
         return sums.centres(centres)
 
-    def _passes(self, source: FeatureBlocks, *, bounded: bool) -> Lloyd:
-        return Lloyd(source, self.n_clusters, self.feature_map_._n_features_out, self._reduce, bounded=bounded)
+    def _passes(self, rows: FeatureRows) -> Lloyd:
+        return Lloyd(self, rows, self.n_clusters, bounded=self._keeps_bounds(rows))
 
-    def _labels(self, source: FeatureBlocks) -> Array:
-        parts = self._engine.map(lambda block: nearest_of(self._squares(source.features(block)))[0], source)
+    def _labels(self, rows: FeatureRows) -> Array:
+        parts = self._engine.map(lambda block: nearest_of(self._squares(rows.features(block)))[0], rows.blocks)
         return np.concatenate(list(parts))
 
-    def _keeps_bounds(self, source: FeatureBlocks) -> bool:
+    def _keeps_bounds(self, rows: FeatureRows) -> bool:
         """Whether bounds fit beside the features; they live in this process, so other engines go without."""
-        assert source.n_rows is not None  # noqa: S101
-        n_bytes = source.n_rows * (8 + NearestCentres.row_bytes(self.n_clusters))
-        return isinstance(self._engine, Local) and n_bytes <= _KEPT_SHARE * machine_memory()
+        n_bytes = rows.n_rows * NearestCentres.row_bytes(self.n_clusters)
+        return isinstance(self._engine, Local) and n_bytes <= _BOUNDS_SHARE * machine_memory()
 
-    def _feature_blocks(self, blocks: Blocks) -> FeatureBlocks:
-        """Keep the features where they fit, and else the way to make them."""
-        transform = self.feature_map_.transform
-        assert blocks.n_rows is not None  # noqa: S101
-        Z = transform(next(blocks.labelled()).X)
-        row_bytes = Z.data.nbytes / Z.shape[0]
-        if sparse.issparse(Z) or blocks.n_rows * row_bytes > _KEPT_SHARE * machine_memory():
-            return FeatureBlocks(blocks, transform)
-        kept = []
-        with progress(f"{type(self).__name__}: features", blocks.n_rows, self.verbose) as advance:
-            for part in self._engine.map(lambda block: transform(block.X), blocks):
-                kept.append(part)
-                advance(len(part))
-        return FeatureBlocks(blocks, transform, kept)
-
-    def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Callable[[np.random.RandomState], Array]:
+    def _seeds(self, rows: FeatureRows) -> Callable[[np.random.RandomState], Array]:
         """Return the function that draws first centres."""
-        sample, weight = self._seed_rows(blocks, rng)
         if not isinstance(self.init, str):
-            start = check_matrix(type(self).__name__, "init", self.init).astype(blocks.dtype)
+            start = check_matrix(type(self).__name__, "init", self.init).astype(rows.dtype)
             if start.shape[0] != self.n_clusters or start.shape[1] != self.n_features_in_:
                 raise ValueError(
                     f"{type(self).__name__}: init must hold {self.n_clusters} rows of {self.n_features_in_} columns, "
@@ -278,22 +259,12 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 )
             centres = self._dense(start).astype(np.float64)
             return lambda rng: centres
-        Z = self._dense(sample)
+        sample, weight = _distinct(rows.sample, rows.sample_weight)
         if self.init == "random":
-            return lambda rng: Z[random_rows(weight, self.n_clusters, rng)].astype(np.float64)
+            return lambda rng: self._dense(sample[random_rows(weight, self.n_clusters, rng)]).astype(np.float64)
+        Z = self._dense(sample)
         norms = squared_norms(Z)
         return lambda rng: Z[kmeans_plus_plus(Z, norms, weight, self.n_clusters, rng)].astype(np.float64)
-
-    def _seed_rows(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
-        """Return a uniform sample of the rows and their weights, each row once and in an order of its own.
-
-        Rows in an order that depends on themselves alone: rows with weights and repeated rows have the same start.
-        """
-        size = max(_SEED_ROWS, _SEED_ROWS_A_CLUSTER * self.n_clusters)
-        sample, weight = self._sample(blocks, size, rng, lambda block: block.X)
-        _, first, inverse = np.unique(_digests(sample), return_index=True, return_inverse=True)
-        weight = np.bincount(inverse, weight)
-        return sample[first[weight > 0]], weight[weight > 0]
 
     def _dense(self, rows: Any) -> Array:
         Z: Any = self.feature_map_.transform(rows)
@@ -311,24 +282,47 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             return 10 if self.init == "random" else 1
         return check_integer(name, "n_init", self.n_init)
 
-    def _check_rows(self, blocks: Blocks) -> None:
-        if blocks.n_rows is not None and blocks.n_rows < self.n_clusters:
-            raise ValueError(
-                f"{type(self).__name__}: n_samples={blocks.n_rows} should be >= n_clusters={self.n_clusters}. Lower "
-                "n_clusters, or give more rows."
-            )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _digests(X: Any) -> Array:
-    """Return a hash of each row's non-zero entries: the same for dense and CSR rows of one precision."""
+def _distinct(rows: Any, weight: Array) -> tuple[Any, Array]:
+    """Return each row of positive weight once, with the weights of its copies, in an order of its own.
+
+    Rows in an order that depends on themselves alone: rows with weights and repeated rows have the same start.
+    """
+    _, first, inverse = np.unique(_hashes(rows), return_index=True, return_inverse=True)
+    weight = np.bincount(inverse, weight)
+    return rows[first[weight > 0]], weight[weight > 0]
+
+
+def _hashes(X: Any) -> Array:
+    """Return 64 bits of each row's non-zero entries: the same for dense and CSR rows of one precision.
+
+    The sum over the entries of splitmix64's mixture of their bits and columns.
+    """
+    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    if not sparse.issparse(X):
+        return np.asarray(np.where(X == 0, np.uint64(0), _mix(_bits(X) ^ columns)).sum(axis=1))
     rows = sparse.csr_array(X, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    columns, values = rows.indices.astype(np.int64), rows.data
-    contents = (columns[a:b].tobytes() + values[a:b].tobytes() for a, b in pairwise(rows.indptr.tolist()))
-    return np.array([blake2b(content, digest_size=16).hexdigest() for content in contents])
+    mixed = _mix(_bits(rows.data) ^ columns[rows.indices])
+    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed)])  # modulo 2^64, as differences are
+    hashes: Array = total[rows.indptr[1:]] - total[rows.indptr[:-1]]
+    return hashes
+
+
+def _bits(values: Array) -> Array:
+    values = np.ascontiguousarray(values)
+    return values.view(np.uint32 if values.dtype == np.float32 else np.uint64).astype(np.uint64)
+
+
+def _mix(bits: Array) -> Array:
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Array = bits ^ (bits >> np.uint64(31))
+    return mixed

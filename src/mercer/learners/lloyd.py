@@ -1,56 +1,25 @@
-"""Passes of k-means over blocks of features, kept in memory or made anew."""
+"""Passes of k-means over rows of features."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks
-from mercer.solvers import NearestCentres, nearest_of, squared_distances
+from mercer.data import Block
+from mercer.engines.local import fold
+from mercer.learners.progress import progress
+from mercer.learners.rows import FeatureRows
+from mercer.parallel import for_each_block, row_blocks
+from mercer.reference.clusters import nearest_of, squared_distances, squared_norms
+from mercer.solvers import NearestCentres
 from mercer.stats import ClusterSums, Farthest
-from mercer.stats.clusters import squared_norms
 
-Reduce = Callable[[str, Callable[[Block], Any], Blocks, Any], Any]
+if TYPE_CHECKING:
+    from mercer.learners.base import KernelLearner
 
-
-class FeatureBlocks(Blocks):
-    """Blocks whose features are at hand: with ``kept``, X is the features already.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        Read once before, so that their number of rows is known.
-    transform : function from rows to features
-    kept : list of arrays, optional
-        The features of each block.
-    """
-
-    def __init__(self, blocks: Blocks, transform: Callable[[Any], Any], kept: list[Any] | None = None):
-        super().__init__(blocks.reader, blocks.block_rows, owner=blocks.owner)
-        self._blocks, self._transform, self._kept = blocks, transform, kept
-        self._n_rows = blocks.n_rows
-        self._weights: list[Any] = []
-        if kept is not None:
-            self._weights = [block.sample_weight for block in blocks.labelled()]  # small beside the features
-
-    def labelled(self) -> Iterator[Block]:
-        """Iterate over the blocks, with their weights in float64 and without y."""
-        first = 0
-        pieces: Iterator[Any] = self._blocks.labelled()
-        if self._kept is not None:
-            pieces = (Block(*pair) for pair in zip(self._kept, [None] * len(self._kept), self._weights, strict=True))
-        for block in pieces:
-            weight = None if block.sample_weight is None else block.sample_weight.astype(np.float64)
-            yield Block(block.X, None, weight, first)
-            first += block.n_rows
-
-    def features(self, block: Block, rows: Array | None = None) -> Any:
-        """Return the features of a block, or of some of its rows."""
-        X = block.X
-        if rows is not None and len(rows) < block.n_rows:
-            X = X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
-        return X if self._kept is not None else self._transform(X)
+# Rows whose bounds one thread moves at a time, and rows in doubt that one settles.
+_BOUND_ROWS = 16_384
+_DOUBT_ROWS = 2048
 
 
 class Lloyd:
@@ -58,26 +27,19 @@ class Lloyd:
 
     Parameters
     ----------
-    blocks : FeatureBlocks
-    n_clusters, n_features : int
-    reduce : function (title, work, blocks, into)
-        The learner's pass over blocks.
+    learner : KernelLearner
+        Whose passes, weights and progress these are.
+    rows : FeatureRows
+    n_clusters : int
     bounded : bool
         Whether to keep bounds of the distances (``NearestCentres``): later passes then look at few rows.
     """
 
-    def __init__(self, blocks: FeatureBlocks, n_clusters: int, n_features: int, reduce: Reduce, *, bounded: bool):
-        self._blocks, self._reduce = blocks, reduce
-        self._empty = ClusterSums.of(n_clusters, n_features)
-        assert blocks.n_rows is not None  # noqa: S101
-        self._nearest = NearestCentres(blocks.n_rows, n_clusters) if bounded else None
-        self._norms = np.zeros(blocks.n_rows if bounded else 0)
+    def __init__(self, learner: "KernelLearner", rows: FeatureRows, n_clusters: int, *, bounded: bool):
+        self._learner, self._rows = learner, rows
+        self._empty = ClusterSums.of(n_clusters, rows.n_features)
+        self._nearest = NearestCentres(rows.n_rows, n_clusters) if bounded else None
         self.sums = self._empty.zero()
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The precision of the features."""
-        return self._blocks.dtype
 
     @property
     def labels(self) -> Array | None:
@@ -90,13 +52,16 @@ class Lloyd:
         Returns how many rows changed their cluster: None where that is not known.
         """
         if self._nearest is None:
-            self.sums = self._reduce("assignment", lambda block: self._plain(block, centres), self._blocks, self._empty)
-            self._empty = self._empty.zero()
+            self.sums = self._reduce("assignment", lambda block: self._plain(block, centres), self._empty.zero())
             return None
-        moved = np.full(len(centres), np.inf) if before is None else np.linalg.norm(centres - before, axis=1)
-        changes = self._reduce(
-            "assignment", lambda block: self._by_bounds(block, centres, moved), self._blocks, self._empty.zero()
-        )
+        moved = np.zeros(len(centres)) if before is None else np.linalg.norm(centres - before, axis=1)
+        if self._rows.holds:
+            changes = self._of_held(self._nearest, centres, moved)
+        else:
+            nearest = self._nearest
+            changes = self._reduce(
+                "assignment", lambda block: self._of_block(nearest, block, centres, moved), self._empty.zero()
+            )
         self.sums.merge(changes)
         return None if before is None else changes.moves
 
@@ -105,34 +70,49 @@ class Lloyd:
         empty = Farthest.of(n_rows, centres.shape[1])
 
         def work(block: Block) -> Farthest:
-            Z = self._blocks.features(block)
-            squares = squared_distances(Z, squared_norms(Z), centres)
-            labels, distances = nearest_of(squares)
-            return empty.zero().update(Z, distances.astype(np.float64), labels, block.sample_weight)
+            Z = self._rows.features(block)
+            labels, distances = nearest_of(squared_distances(Z, squared_norms(Z), centres))
+            return empty.zero().update(Z, distances.astype(np.float64), labels, self._learner._block_weight(block))
 
-        return self._reduce("farthest rows", work, self._blocks, empty)  # type: ignore[no-any-return]
+        return self._reduce("farthest rows", work, empty)  # type: ignore[no-any-return]
+
+    def _reduce(self, title: str, work: Any, into: Any) -> Any:
+        return self._learner._reduce(title, work, self._rows.blocks, into)
 
     def _plain(self, block: Block, centres: Array) -> ClusterSums:
-        Z = self._blocks.features(block)
+        Z = self._rows.features(block)
         labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
-        return self._empty.zero().update(Z, labels, block.sample_weight)
+        return self._empty.zero().update(Z, labels, self._learner._block_weight(block))
 
-    def _by_bounds(self, block: Block, centres: Array, moved: Array) -> ClusterSums:
-        assert self._nearest is not None  # noqa: S101
-        part, first = self._empty.zero(), block.first_row
-        begins = bool(np.isinf(moved[0]))
-        doubt = self._nearest.in_doubt(slice(first, first + block.n_rows), moved)
+    def _of_block(self, nearest: NearestCentres, block: Block, centres: Array, moved: Array) -> ClusterSums:
+        """Settle a block's rows in doubt, whose features alone are made."""
+        place = slice(block.first_row, block.first_row + block.n_rows)
+        doubt = nearest.in_doubt(place, moved)
         if not len(doubt):
-            return part
-        Z = self._blocks.features(block, doubt - first)
-        if begins:
-            self._norms[doubt] = squared_norms(Z)
-        old = self._nearest.labels[doubt]
-        new = self._nearest.settle(doubt, Z, self._norms[doubt], centres)
-        weight = None if block.sample_weight is None else block.sample_weight[doubt - first]
-        if begins:
-            return part.update(Z, new, weight)
-        changed = np.flatnonzero(old != new)
-        if not len(changed):
-            return part
-        return part.move(Z[changed], old[changed], new[changed], None if weight is None else weight[changed])
+            return self._empty
+        return nearest.settle(
+            place, doubt, self._rows.features(block, doubt), centres, self._learner._block_weight(block)
+        )
+
+    def _of_held(self, nearest: NearestCentres, centres: Array, moved: Array) -> ClusterSums:
+        """Settle the rows in doubt of all rows: cut by themselves, few of them are few pieces of work."""
+        Z, _, weight = self._rows.matrix()
+        n_rows = self._rows.n_rows
+        places = row_blocks(n_rows, _BOUND_ROWS)
+        found: list[Any] = [None] * len(places)
+
+        def look(number: int) -> None:
+            found[number] = places[number].start + nearest.in_doubt(places[number], moved)
+
+        title = f"{type(self._learner).__name__}: assignment"
+        with progress(title, n_rows, self._learner.verbose) as advance:
+            for_each_block(look, range(len(places)))
+            doubt = np.concatenate(found)
+            advance(n_rows - len(doubt))
+
+            def settle(part: slice) -> ClusterSums:
+                changes = nearest.settle(slice(0, n_rows), doubt[part], Z, centres, weight)
+                advance(part.stop - part.start)
+                return changes
+
+            return fold(settle, row_blocks(len(doubt), _DOUBT_ROWS), self._empty.zero())

@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks, as_blocks
+from mercer.data import Block
 from mercer.learners.base import KernelLearner
 from mercer.learners.rows import FeatureRows
 from mercer.solvers import Solution, one_class
-from mercer.validation import check_integer, check_memory, check_real, check_rows
+from mercer.validation import check_integer, check_memory, check_real
 
 
 class KernelOneClassSVM(OutlierMixin, KernelLearner):
@@ -72,6 +72,8 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
     [1, -1]
     """
 
+    _needs_y = False
+
     def __init__(
         self,
         kernel: Any = None,
@@ -120,13 +122,6 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
     def predict(self, X: Any) -> Array:
         """Return -1 for the outliers among the rows of X, an array or ``Blocks``, and 1 for the others."""
         return np.where(self._scores(X) < 0, -1, 1)
-
-    def _labelled_blocks(self, X: Any, y: Any, sample_weight: Any) -> Blocks:
-        if not isinstance(X, Blocks):
-            name = type(self).__name__
-            return as_blocks(check_rows(self, X, reset=True), owner=name)
-        self._set_columns(X)
-        return X
 
     def _targets(self, block: Block) -> Array:
         return np.ones((block.n_rows, 1))

@@ -5,16 +5,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import assert_all_finite, check_array, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.learners.base import KernelLearner
+from mercer.learners.classes import ClassScores
 from mercer.learners.online_steps import Rule, losses_of
 from mercer.learners.progress import progress
+from mercer.learners.targets import OneTarget
 from mercer.validation import check_rows
 
 # Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
@@ -187,7 +187,7 @@ class OnlineLearner(KernelLearner):
         return hasattr(self, "n_seen_")
 
 
-class OnlineRegressor(RegressorMixin, OnlineLearner):
+class OnlineRegressor(OneTarget, OnlineLearner):
     """An online learner of numbers."""
 
     _losses = ("squared", "absolute")
@@ -196,24 +196,14 @@ class OnlineRegressor(RegressorMixin, OnlineLearner):
         """Learn more rows in one pass, in their order; the parameters are those of ``fit``."""
         return self._pass(X, y, anew=False)
 
-    def predict(self, X: Any) -> Array:
-        """Return the predictions for the rows of X, an array or ``Blocks``."""
-        return self._scores(X)
-
-    def _check_y(self, y: Any) -> Array:
-        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        column: Array = column_or_1d(values, warn=True)
-        return column
-
     def _numbers(self, y: Any) -> Array:
         return self._check_y(y)
 
 
-class OnlineClassifier(ClassifierMixin, OnlineLearner):
-    """An online learner of classes: one column of scores for two classes (that of the second), else one for each."""
+class OnlineClassifier(ClassScores, OnlineLearner):
+    """An online learner of classes."""
 
-    _losses = ("squared_hinge", "hinge", "logistic")
-    classes_: Array
+    _losses = ("hinge", "squared_hinge", "logistic")
     n_mistakes_: int
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
@@ -222,18 +212,6 @@ class OnlineClassifier(ClassifierMixin, OnlineLearner):
         ``classes`` lists all classes that the stream may hold. The first call needs it; later ones may leave it out.
         """
         return self._pass(X, y, anew=False, classes=classes)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of each row of X, an array or ``Blocks``."""
-        check_is_fitted(self)
-        scores = self._scores(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        classes: Array = self.classes_[chosen]
-        return classes
 
     def _meet(self, blocks: Blocks, classes: Any, *, anew: bool) -> None:
         name, known = type(self).__name__, getattr(self, "classes_", None)
@@ -253,15 +231,8 @@ class OnlineClassifier(ClassifierMixin, OnlineLearner):
                 f"{given.tolist()}. Leave classes out, or begin anew with fit or a clone."
             )
         if len(given) < 2:
-            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {given[0]!r}.")
+            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {given.tolist()[0]!r}.")
         self.classes_ = given
-
-    def _check_y(self, y: Any) -> Array:
-        labels: Array = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
-        check_classification_targets(labels)
-        return labels
 
     def _n_columns(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
@@ -271,10 +242,10 @@ class OnlineClassifier(ClassifierMixin, OnlineLearner):
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         unseen = np.flatnonzero(self.classes_[codes] != labels)
         if len(unseen):
-            row = getattr(self, "n_seen_", 0) + int(unseen[0])
+            row, label = getattr(self, "n_seen_", 0) + int(unseen[0]), labels[unseen].tolist()[0]
             raise ValueError(
-                f"{type(self).__name__}: y holds {labels[unseen[0]]!r} at row {row} of the stream, which is not among "
-                f"the classes {self.classes_.tolist()}. Name all classes on the first call: "
+                f"{type(self).__name__}: y holds {label!r} at row {row} of the stream, which is not among the classes "
+                f"{self.classes_.tolist()}. Name all classes on the first call: "
                 "partial_fit(X, y, classes=[...])."
             )
         return np.where(codes == 1, 1.0, -1.0) if len(self.classes_) == 2 else codes.astype(np.float64)

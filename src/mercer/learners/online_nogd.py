@@ -19,7 +19,7 @@ class _NOGD(OnlineLearner):
         *,
         n_components: int = 100,
         rank: int | None = None,
-        loss: str = "squared_hinge",
+        loss: str = "hinge",
         update: str = "newton",
         alpha: float = 0.1,
         step: float = 1.0,

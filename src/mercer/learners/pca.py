@@ -9,10 +9,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks, as_blocks
+from mercer.data import Blocks, as_blocks
 from mercer.kernels import Gaussian
 from mercer.learners.ridge import KernelRidge
+from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
+from mercer.reference.clusters import squared_norms
 from mercer.solvers import Solution, block_krylov, largest_eigenpairs
 from mercer.stats import Gradient, Moments
 from mercer.validation import check_integer, check_matrix, machine_memory
@@ -146,92 +148,75 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def _map_width(self) -> int:
         return check_integer(type(self).__name__, "map_components", self.map_components)
 
-    def _learn(self, blocks: Blocks) -> Solution:
-        if self.n_components is not None:
-            check_integer(type(self).__name__, "n_components", self.n_components)
-        self._check_rows(blocks)
-        first = self.feature_map_.transform(next(blocks.labelled()).X)
-        width = first.shape[1]
-        if not sparse.issparse(first) and 8 * _SQUARE_MATRICES * width**2 <= machine_memory():
-            solution = self._by_moments(blocks, Moments.of(width, 0, first.mean(axis=0, dtype=np.float64)))
-        else:
-            solution = self._by_products(blocks, width)
-        self._check_rows(blocks)  # a stream is counted by the pass
+    def _solve(self, rows: FeatureRows) -> Solution:
+        name, wanted = type(self).__name__, self.n_components
+        if wanted is not None:
+            check_integer(name, "n_components", wanted)
+        if rows.n_rows < max(2, wanted or 2):
+            raise ValueError(
+                f"{name}: n_samples={rows.n_rows} must be at least n_components={wanted} and 2. Lower n_components, or "
+                "give more rows."
+            )
+        if wanted is not None and wanted > rows.n_features:
+            raise ValueError(
+                f"{name}: n_components={wanted} must not exceed the {rows.n_features} features of the map. Raise "
+                "map_components, or lower n_components."
+            )
+        n_wanted = min(rows.n_features, rows.n_rows) if wanted is None else wanted
+        fits = 8 * _SQUARE_MATRICES * rows.n_features**2 <= machine_memory()
+        solution = (self._by_moments if fits and not rows.is_sparse else self._by_products)(rows, n_wanted)
         if self.fit_inverse_transform:
-            self._learn_pre_images(blocks)
+            self._learn_pre_images(rows.blocks)
         elif hasattr(self, "inverse_"):
             del self.inverse_
         return solution
 
-    def _by_moments(self, blocks: Blocks, empty: Moments) -> Solution:
+    def _by_moments(self, rows: FeatureRows, n_wanted: int) -> Solution:
         """Solve with the covariance of one pass."""
+        empty = Moments.of(rows.n_features, 0, rows.origin)
 
-        def work(block: Block) -> Moments:
-            Z = self.feature_map_.transform(block.X)
-            return empty.zero().update(Z, np.empty((block.n_rows, 0)), self._block_weight(block))
+        def work(Z: Any, Y: Any, weight: Array | None) -> Moments:
+            return empty.zero().update(Z, np.empty((Z.shape[0], 0)), weight)
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
-            moments = self._reduce("moments", work, blocks, empty)
+            moments = rows.reduce("moments", work, empty)
             gram = moments.centred()[0]
         if not np.isfinite(gram).all():
-            raise self._overflow(blocks)
-        solution = largest_eigenpairs(gram, self._n_wanted(len(gram), blocks))
+            raise self._overflow()
+        solution = largest_eigenpairs(gram, n_wanted)
         self._set(solution, moments.feature_mean, float(np.trace(gram)), moments.weight)
         return solution
 
-    def _by_products(self, blocks: Blocks, width: int) -> Solution:
+    def _by_products(self, rows: FeatureRows, n_wanted: int) -> Solution:
         """Solve with products Z^T W Z v, a pass over the rows each, and the mean taken off by hand."""
-        n_wanted = self._n_wanted(width, blocks)
+        width = rows.n_features
 
-        def sums(block: Block) -> Gradient:
-            Z: Any = self.feature_map_.transform(block.X)
-            weight = self._weights(block)
+        def sums(Z: Any, Y: Any, weight: Array | None) -> Gradient:
+            weight = np.ones(Z.shape[0]) if weight is None else weight
             part = Gradient.of(width + 1, 1)
             part.vector[:-1] = Gradient.of(width, 1).update(Z, weight).vector
             part.vector[-1] = weight.sum()
-            squares = Z.multiply(Z) if sparse.issparse(Z) else np.square(Z)
-            part.loss = float(weight @ np.asarray(squares.sum(axis=1, dtype=np.float64)).ravel())
+            part.loss = float(weight @ squared_norms(Z))
             return part
 
-        totals = self._reduce("sums", sums, blocks, Gradient.of(width + 1, 1))
+        totals = rows.reduce("sums", sums, Gradient.of(width + 1, 1))
         weight = float(totals.vector[-1, 0])
         mean = totals.vector[:-1, 0] / weight
         if not np.isfinite(mean).all():
-            raise self._overflow(blocks)
+            raise self._overflow()
 
         def product(directions: Array) -> Array:
-            def work(block: Block) -> Gradient:
-                Z = self.feature_map_.transform(block.X)
+            def work(Z: Any, Y: Any, weight: Array | None) -> Gradient:
                 scores = Z @ directions.astype(Z.dtype) - mean @ directions
-                return Gradient.of(*directions.shape).update(Z, self._weights(block)[:, None] * scores)
+                return Gradient.of(*directions.shape).update(Z, scores if weight is None else weight[:, None] * scores)
 
             # sum (z - m)(z - m)^T v = sum z (z - m)^T v: the scores about the mean sum to 0
-            return self._reduce("product", work, blocks, Gradient.of(*directions.shape)).vector
+            return rows.reduce("product", work, Gradient.of(*directions.shape)).vector
 
-        tol = 1e-9 if blocks.dtype == np.float64 else 1e-5
+        tol = 1e-9 if rows.dtype == np.float64 else 1e-5
         solution = block_krylov(product, width, n_wanted, tol=tol)
         self._set(solution, mean, totals.loss - weight * float(mean @ mean), weight)
         return solution
-
-    def _n_wanted(self, width: int, blocks: Blocks) -> int:
-        name = type(self).__name__
-        n_rows = blocks.n_rows or np.inf
-        if self.n_components is None:
-            return int(min(width, n_rows))
-        if self.n_components > width:
-            raise ValueError(
-                f"{name}: n_components={self.n_components} must not exceed the {width} features of the map. "
-                "Raise map_components, or lower n_components."
-            )
-        return self.n_components
-
-    def _check_rows(self, blocks: Blocks) -> None:
-        name, least = type(self).__name__, max(2, self.n_components or 2)
-        if blocks.n_rows is not None and blocks.n_rows < least:
-            raise ValueError(
-                f"{name}: n_samples={blocks.n_rows} must be at least n_components={self.n_components} and 2. Lower "
-                "n_components, or give more rows."
-            )
 
     def _set(self, solution: Solution, mean: Array, total: float, weight: float) -> None:
         name = type(self).__name__

@@ -3,8 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_array
 
 from mercer._typing import Array
 from mercer.data import Block
@@ -12,6 +10,7 @@ from mercer.learners.base import KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.rows import FeatureRows
+from mercer.learners.targets import ManyTargets
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, tridiagonal_path
 from mercer.stats import Moments, Totals
 from mercer.validation import check_real, machine_memory
@@ -149,7 +148,7 @@ class _Ridge(KernelLearner):
         return np.array([check_real(name, "alphas", value, least=0, strict=True) for value in alphas.tolist()])
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, _Ridge):
+class KernelRidge(ManyTargets, _Ridge):
     r"""Kernel ridge regression at linear cost: least squares on D features with a squared penalty.
 
     .. math:: \min_{w, b} \sum_i w_i (y_i - \langle w, z(x_i) \rangle - b)^2 + \alpha \|w\|^2
@@ -205,22 +204,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, _Ridge):
     >>> bool(model.score(X, y) > 0.999)
     True
     """
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions for the rows of X, an array or ``Blocks``."""
-        return self._scores(X)
-
-    def _check_y(self, y: Any) -> Array:
-        values: Array = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        return values
-
-    def _look(self, block: Block, weight: Array) -> None:
-        y = self._check_y(block.y)
-        self._keeps_columns, self._n_targets = y.ndim == 2, 1 if y.ndim == 1 else y.shape[1]
-
-    def _targets(self, block: Block) -> Array:
-        values = self._check_y(block.y)
-        return values if values.ndim == 2 else values[:, None]
 
 
 class KernelRidgeClassifier(_Ridge, KernelClassifier):

@@ -1,4 +1,4 @@
-"""The features of labelled rows as solvers read them: held while the memory budget allows, else made in each pass."""
+"""The features of rows as solvers read them: held while the memory budget allows, else made in each pass."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ _SHARE = 0.5
 
 
 class FeatureRows:
-    """Features Z, numeric targets Y and weights of all rows, a block at a time.
+    """Features Z, targets Y (what the learner makes of y) and weights of all rows, a block at a time.
 
     Parameters
     ----------
@@ -36,6 +36,7 @@ class FeatureRows:
 
     Attributes
     ----------
+    sample, sample_weight
     n_rows, n_features : int
     is_sparse : bool
     dtype : dtype
@@ -48,8 +49,9 @@ class FeatureRows:
 
     def __init__(self, learner: "KernelLearner", blocks: Blocks, sample: Any, sample_weight: Array):
         assert blocks.n_rows is not None  # noqa: S101 - the survey has counted them
-        self._sample, self._sample_weight = sample, sample_weight
-        probe: Any = learner.feature_map_.transform(sample[:: -(-sample.shape[0] // _PROBE_ROWS)])
+        self.sample, self.sample_weight = sample, sample_weight
+        n_probed = min(_PROBE_ROWS, blocks.block_rows or _PROBE_ROWS)
+        probe: Any = learner.feature_map_.transform(sample[:: -(-sample.shape[0] // n_probed)])
         self._learner, self._source = learner, blocks
         self.n_rows, self.n_features = blocks.n_rows, int(probe.shape[1])
         self.block_rows = blocks.block_rows
@@ -59,20 +61,37 @@ class FeatureRows:
         self._row_bytes = entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
         self.start: Array | None = None
         self._held: Blocks | None = None
-        self._matrix: tuple[Any, Array, Array | None] | None = None
+        self._matrix: tuple[Any, Any, Array | None] | None = None
 
     @property
     def fits(self) -> bool:
         """Whether the features of all rows fit their share of the memory budget."""
         return bool(self.n_rows * self._row_bytes <= _SHARE * machine_memory())
 
-    def reduce(self, title: str, work: Callable[[Any, Array, Array | None], S], into: S) -> S:
-        """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
-        return self._learner._reduce(title, lambda block: work(*self._parts(block)), self._held or self._source, into)
+    @property
+    def blocks(self) -> Blocks:
+        """The rows themselves, or their features where these are held: ``features`` knows which."""
+        return self._held or self._source
 
-    def each(self, title: str) -> Iterator[tuple[Any, Array, Array | None]]:
+    @property
+    def holds(self) -> bool:
+        """Whether ``blocks`` are the features themselves."""
+        return self._held is not None
+
+    def features(self, block: Block, rows: Array | None = None) -> Any:
+        """Return the features of a block of ``blocks``, or of some of its rows."""
+        X = block.X
+        if rows is not None and len(rows) < block.n_rows:
+            X = X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
+        return X if self._held is not None else self._learner.feature_map_.transform(X)
+
+    def reduce(self, title: str, work: Callable[[Any, Any, Array | None], S], into: S) -> S:
+        """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
+        return self._learner._reduce(title, lambda block: work(*self._parts(block)), self.blocks, into)
+
+    def each(self, title: str) -> Iterator[tuple[Any, Any, Array | None]]:
         """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row."""
-        return self._learner._map(title, self._parts, self._held or self._source)
+        return self._learner._map(title, self._parts, self.blocks)
 
     def hold(self) -> bool:
         """Keep the features for the passes to come, if they fit; return whether they do."""
@@ -83,7 +102,7 @@ class FeatureRows:
             self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=owner, trusted=True)
         return self._held is not None
 
-    def matrix(self) -> tuple[Any, Array, Array | None]:
+    def matrix(self) -> tuple[Any, Any, Array | None]:
         """Return Z (an array, or a CSR array), Y and the weights of all rows; ask ``fits`` first."""
         if self._matrix is None:
             self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix()
@@ -91,10 +110,10 @@ class FeatureRows:
 
     def sample_gram(self) -> Array:
         """Return the weighted mean of a a^T, a = (z, 1), over the sample, or for sparse features its diagonal."""
-        n_sampled = min(self._sample.shape[0], max(_PROBE_ROWS, 2 * self.n_features))
-        step = self._sample.shape[0] // n_sampled
-        weight = self._sample_weight[::step]
-        Z: Any = self._learner.feature_map_.transform(self._sample[::step])
+        n_sampled = min(self.sample.shape[0], max(_PROBE_ROWS, 2 * self.n_features))
+        step = self.sample.shape[0] // n_sampled
+        weight = self.sample_weight[::step]
+        Z: Any = self._learner.feature_map_.transform(self.sample[::step])
         weight = weight / weight.sum() if weight.any() else np.full(len(weight), 1 / len(weight))
         if self.is_sparse:
             return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
@@ -108,25 +127,24 @@ class FeatureRows:
         )
         return gram
 
-    def _dense_matrix(self) -> tuple[Any, Array, Array | None]:
+    def _dense_matrix(self) -> tuple[Any, Any, Array | None]:
         Z = np.empty((self.n_rows, self.n_features), dtype=self.dtype)
 
-        def work(block: Block) -> tuple[Array, Array | None]:
-            part, Y, weight = self._parts(block)
-            Z[block.first_row : block.first_row + block.n_rows] = part
-            return Y, weight
+        def work(block: Block) -> tuple[Any, Array | None]:
+            rows = slice(block.first_row, block.first_row + block.n_rows)
+            self._learner.feature_map_._write_features(block.X, Z[rows])
+            return self._learner._targets(block), self._learner._block_weight(block)
 
         parts = list(self._learner._map("features", work, self._source))
-        return Z, np.concatenate([Y for Y, _ in parts]), _joined([weight for _, weight in parts])
+        return Z, _joined([Y for Y, _ in parts]), _joined([weight for _, weight in parts])
 
-    def _sparse_matrix(self) -> tuple[Any, Array, Array | None]:
+    def _sparse_matrix(self) -> tuple[Any, Any, Array | None]:
         parts = list(self._learner._map("features", self._parts, self._source))
         Z = sparse.vstack([Z for Z, _, _ in parts], format="csr")
-        return Z, np.concatenate([Y for _, Y, _ in parts]), _joined([weight for _, _, weight in parts])
+        return Z, _joined([Y for _, Y, _ in parts]), _joined([weight for _, _, weight in parts])
 
-    def _parts(self, block: Block) -> tuple[Any, Array, Array | None]:
+    def _parts(self, block: Block) -> tuple[Any, Any, Array | None]:
         if self._held is not None:
-            assert block.y is not None  # noqa: S101
             return block.X, block.y, block.sample_weight
         Z = self._learner.feature_map_.transform(block.X)
         return Z, self._learner._targets(block), self._learner._block_weight(block)

@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_array
 
 from mercer import core
 from mercer._typing import Array
@@ -13,6 +11,7 @@ from mercer.data import Block
 from mercer.learners.base import KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.rows import FeatureRows
+from mercer.learners.targets import ManyTargets
 from mercer.solvers import (
     BoxProblems,
     Solution,
@@ -23,7 +22,7 @@ from mercer.solvers import (
     liblinear,
     pegasos,
 )
-from mercer.validation import check_finite_y, check_integer, check_real, machine_memory
+from mercer.validation import check_integer, check_real, machine_memory
 
 # What averaged Pegasos can reach: a gap of a twentieth of the objective in so many passes. The solution itself is
 # usually much closer: it is the dual that lags behind.
@@ -247,7 +246,7 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         return self._signs(block)
 
 
-class KernelSVR(MultiOutputMixin, RegressorMixin, SupportVectorLearner):
+class KernelSVR(ManyTargets, SupportVectorLearner):
     r"""Support vector regression at linear cost: a tube of half-width epsilon on D features.
 
     .. math:: \min_{w, b} \tfrac12 (\|w\|^2 + b^2)
@@ -321,24 +320,6 @@ class KernelSVR(MultiOutputMixin, RegressorMixin, SupportVectorLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions for the rows of X, an array or ``Blocks``."""
-        return self._scores(X)
-
-    def _check_y(self, y: Any) -> Array:
-        values: Array = check_array(
-            y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self, ensure_all_finite=False
-        )
-        return check_finite_y(type(self).__name__, values)
-
-    def _look(self, block: Block, weight: Array) -> None:
-        y = self._check_y(block.y)
-        self._keeps_columns, self._n_targets = y.ndim == 2, 1 if y.ndim == 1 else y.shape[1]
-
-    def _targets(self, block: Block) -> Array:
-        values = self._check_y(block.y)
-        return values if values.ndim == 2 else values[:, None]
 
     def _epsilon(self) -> float:
         return check_real(type(self).__name__, "epsilon", self.epsilon, least=0)

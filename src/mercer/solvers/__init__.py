@@ -8,7 +8,7 @@ from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
-from mercer.solvers.elkan import NearestCentres, distances, nearest_of, squared_distances
+from mercer.solvers.elkan import NearestCentres, distances
 from mercer.solvers.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
@@ -49,13 +49,11 @@ __all__ = [
     "largest_eigenpairs",
     "liblinear",
     "low_rank_program",
-    "nearest_of",
     "newton_cg",
     "one_class",
     "pegasos",
     "random_rows",
     "ridge_path",
     "shifted_conjugate_gradients",
-    "squared_distances",
     "tridiagonal_path",
 ]

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
+from mercer.reference.clusters import squared_norms
 from mercer.stats.base import add_product
 
 
@@ -96,14 +97,6 @@ class ClusterSums:
     def _rounding(self) -> float:
         """Weights that moves leave behind: a sum and its parts taken off again may differ by rounding."""
         return float(1e-12 * self.weight.sum())
-
-
-def squared_norms(Z: Any) -> Array:
-    """Return the squared length of each row, in float64 sums of Z's own products."""
-    if sparse.issparse(Z):
-        return np.asarray(Z.multiply(Z).sum(axis=1, dtype=np.float64)).ravel()
-    norms: Array = np.einsum("ij,ij->i", Z, Z).astype(np.float64)
-    return norms
 
 
 @dataclass

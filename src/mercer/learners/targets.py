@@ -1,0 +1,50 @@
+"""What regressors share: y as numbers."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array, column_or_1d
+
+from mercer._typing import Array
+from mercer.data import Block
+from mercer.learners.base import KernelLearner
+from mercer.validation import check_finite_y
+
+
+def _numbers(owner: KernelLearner, y: Any) -> Array:
+    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=owner, ensure_all_finite=False)
+    return check_finite_y(type(owner).__name__, values)
+
+
+class OneTarget(RegressorMixin, KernelLearner):
+    """A learner of numbers, one a row."""
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions for the rows of X, an array or ``Blocks``."""
+        return self._scores(X)
+
+    def _check_y(self, y: Any) -> Array:
+        column: Array = column_or_1d(_numbers(self, y), warn=True)
+        return column
+
+    def _targets(self, block: Block) -> Array:
+        return self._check_y(block.y)[:, None]
+
+
+class ManyTargets(MultiOutputMixin, OneTarget):
+    """A learner of numbers, one or several a row; predictions have the shape of y."""
+
+    _keeps_columns: bool
+    _n_targets: int
+
+    def _check_y(self, y: Any) -> Array:
+        return _numbers(self, y)
+
+    def _look(self, block: Block, weight: Array) -> None:
+        y = self._check_y(block.y)
+        self._keeps_columns, self._n_targets = y.ndim == 2, 1 if y.ndim == 1 else y.shape[1]
+
+    def _targets(self, block: Block) -> Array:
+        values = self._check_y(block.y)
+        return values if values.ndim == 2 else values[:, None]
