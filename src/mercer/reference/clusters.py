@@ -8,7 +8,6 @@ float32, and widened by what rounding may take, so that they hold.
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer._typing import Array
 
@@ -71,7 +70,7 @@ def nearest_centres(
 
 def squared_norms(Z: Any) -> Array:
     """Return the squared length of each row, dense or CSR, in float64 sums of Z's own products."""
-    if sparse.issparse(Z):
+    if not isinstance(Z, np.ndarray):  # CSR
         return np.asarray(Z.multiply(Z).sum(axis=1, dtype=np.float64)).ravel()
     norms: Array = np.einsum("ij,ij->i", Z, Z).astype(np.float64)
     return norms
@@ -80,7 +79,7 @@ def squared_norms(Z: Any) -> Array:
 def squared_distances(Z: Any, norms: Array, centres: Array) -> Array:
     """Return squared distances of centres (down) to rows (across), in Z's precision; rounding may leave them < 0."""
     C = centres.astype(Z.dtype, copy=False)
-    squares: Array = np.asarray((Z @ C.T).T) if sparse.issparse(Z) else C @ Z.T
+    squares: Array = np.asarray((Z @ C.T).T) if not isinstance(Z, np.ndarray) else C @ Z.T
     squares *= -2
     squares += norms.astype(Z.dtype, copy=False)
     squares += np.einsum("kd,kd->k", C, C)[:, None]
