@@ -1,11 +1,12 @@
 """What a fitted map keeps beside itself."""
 
 import pickle
+from weakref import ref
 
 import numpy as np
 
 from mercer import FourierFeatures
-from mercer.features.memo import _kept, remembered
+from mercer.features.memo import remembered
 
 
 class _Owner:
@@ -27,11 +28,11 @@ def test_made_once_a_key_and_anew_for_another_array():
 
 
 def test_gone_with_its_owner():
-    owner, before = _Owner(), len(_kept)
-    remembered(owner, np.arange(3.0), "a", lambda: np.arange(2.0))
-    assert len(_kept) == before + 1
+    owner, source = _Owner(), np.arange(3.0)
+    made = ref(remembered(owner, source, "a", lambda: np.arange(2.0)))
+    assert made() is not None
     del owner
-    assert len(_kept) == before
+    assert made() is None
 
 
 def test_a_refit_and_another_precision_are_seen():
