@@ -157,7 +157,8 @@ void descend(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<
         const int64_t row = order.rows[here], next = next_active(problems, order, here + 1);
         if (next < order.size) {
             const char* ahead = reinterpret_cast<const char*>(Z.data + order.rows[next] * Z.stride);
-            for (int64_t line = 0; line < kPrefetch; ++line) MERCER_PREFETCH(ahead + line * kCacheLine);
+            const int64_t bytes = Z.n_columns * static_cast<int64_t>(sizeof(T));
+            for (int64_t at = 0; at < bytes; at += kCacheLine) MERCER_PREFETCH(ahead + at);
         }
         const T* z = Z.data + row * Z.stride;
         for (int64_t k = 0; k < problems.n_problems; ++k) {

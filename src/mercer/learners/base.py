@@ -30,6 +30,8 @@ from mercer.validation import check_integer, check_rows, check_weights, rows_fro
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
 _BLOCK_ROWS = 4096
+# Bytes of a block's features at most: two of them are what is recycled, so that no pass asks the system for memory.
+_BLOCK_BYTES = 2**26
 # Bytes of features that a thread holds in a prediction.
 _SCORED_BYTES = 2**25
 # Rows that a map and a kernel with parameters from the data are fitted on, at least, and for each feature.
@@ -219,12 +221,13 @@ class KernelLearner(NestedParams, BaseEstimator):
         return None if block.sample_weight is None else self._weights(block)
 
     def _block_rows(self, itemsize: int) -> int:
-        """Return the rows a block: a constant, shrunk so that all threads' take a quarter of a memory budget."""
-        config = get_config()
+        """Return the rows a block: a constant for a width, shrunk so that all threads' take a quarter of a budget."""
+        config, n_features = get_config(), self.feature_map_._n_features_out
+        most = int(np.clip(_BLOCK_BYTES // (n_features * itemsize), 1, _BLOCK_ROWS))
         if config.memory is None:
-            return _BLOCK_ROWS
-        row_bytes = 3 * itemsize * (self.feature_map_._n_features_out + self.n_features_in_)
-        return int(np.clip(config.memory // (4 * config.threads * row_bytes), 1, _BLOCK_ROWS))
+            return most
+        row_bytes = 3 * itemsize * (n_features + self.n_features_in_)
+        return int(np.clip(config.memory // (4 * config.threads * row_bytes), 1, most))
 
     def _rows_to_score(self, itemsize: int) -> int:
         """Return the rows a block of a prediction: checks and hand-overs cost as much as the features of 200 rows."""
