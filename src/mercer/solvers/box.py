@@ -8,6 +8,9 @@ import numpy as np
 from mercer._typing import Array
 from mercer.solvers.interior_point import LowRankProgram
 
+# Rows whose terms are summed at once: they stay in cache.
+_SUMMED_ROWS = 4096
+
 LOSSES = ("hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive")
 
 
@@ -82,11 +85,16 @@ class BoxProblems:
 
     def conjugate_sums(self, targets: Array, duals: Array) -> Array:
         """Return the sums of ``conjugates`` over all rows, for tables of some of the problems in any precision."""
-        sums: Array = -np.einsum("ik,ik->k", targets, duals, dtype=np.float64)
-        if self.epsilon:
-            sums += self.epsilon * np.abs(duals).sum(axis=0, dtype=np.float64)
-        if self.ridge.any():
-            sums += 0.5 * np.einsum("i,ik,ik->k", self.ridge, duals, duals)
+        sums = np.zeros(duals.shape[1])
+        for start in range(0, len(duals), _SUMMED_ROWS):
+            rows = slice(start, start + _SUMMED_ROWS)
+            values = duals[rows].astype(np.float64)
+            terms = values * (0.5 * self.ridge[rows, None])
+            terms -= targets[rows]
+            terms *= values
+            if self.epsilon:
+                terms += self.epsilon * np.abs(values)
+            sums += np.ascontiguousarray(terms.T).sum(axis=1)  # the sum of a column must not depend on the others
         return sums
 
     def program(self, Z: Array, k: int, rows: Array) -> LowRankProgram:
