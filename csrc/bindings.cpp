@@ -489,6 +489,17 @@ int64_t move_bounds(const Array<const float, 1>& moved, const Array<int32_t, 1>&
 }
 
 template <class T>
+void scores(const Array<const T, 2>& Z, const Array<const T, 2>& W, const Array<T, 2>& out) {
+    const Matrix<const T> features = matrix<const T, 2>("Z", Z), weights = matrix<const T, 2>("W", W);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    require_equal("W.shape[1]", weights.n_columns, "Z.shape[1]", features.n_columns);
+    require_equal("out.shape[0]", target.n_rows, "Z.shape[0]", features.n_rows);
+    require_equal("out.shape[1]", target.n_columns, "W.shape[0]", weights.n_rows);
+    const nb::gil_scoped_release released;
+    kernels<T>().scores(features, weights, target);
+}
+
+template <class T>
 int64_t nearest_centres(const Array<const T, 2>& Z, const Array<const int64_t, 1>& rows,
                         const Array<const T, 2>& centres, double slack, double longest,
                         const Array<const double, 1>& weight, const Array<double, 1>& norms,
@@ -572,6 +583,7 @@ void bind(nb::module_& m) {
           "intercepts"_a.noconvert(), "progress"_a.noconvert(), "one_sided"_a, "epsilon"_a, "constant"_a);
     m.def("online_gradient", &online_gradient<T>, "Z"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "steps"_a.noconvert(),
           "W"_a.noconvert(), "squares"_a.noconvert(), "scores"_a.noconvert());
+    m.def("scores", &scores<T>, "Z"_a.noconvert(), "W"_a.noconvert(), "out"_a.noconvert());
     m.def("nearest_centres", &nearest_centres<T>, "Z"_a.noconvert(), "rows"_a.noconvert(), "centres"_a.noconvert(),
           "slack"_a, "longest"_a, "weight"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
           "upper"_a.noconvert(), "lower"_a.noconvert(), "sums"_a.noconvert(), "totals"_a.noconvert());

@@ -27,6 +27,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "binning.hpp"
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
+#include "scores.hpp"
 #include "online.hpp"
 #include "clusters.hpp"
 
@@ -47,6 +48,7 @@ constexpr Kernels<T> kKernels = {
     cell_hashes<T>,
     landmark_features<T>,
     descend<T>,
+    scores<T>,
     nearest_centres<T>,
     online_gradient<T>,
     kCsrKernels<T, int32_t>,

@@ -37,6 +37,7 @@ struct Kernels {
                               const LandmarkProjection<T>& projection, const Matrix<T>& out);
     void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,
                     const Matrix<T>& weights);
+    void (*scores)(const Matrix<const T>& Z, const Matrix<const T>& W, const Matrix<T>& out);
     void (*nearest_centres)(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const T>& centres,
                             const ClusterScale& scale, const ClusterBounds& bounds, const ClusterChanges& changes);
     // `squares` is empty for plain gradient descent.

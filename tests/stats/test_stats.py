@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mercer.stats import CrossMoments, Curvature, Gradient, Moments, Totals
+from mercer.stats import CrossMoments, Curvature, Gradient, Moments, Stacked, Totals
 from mercer.testing import check_statistic, rounding
 
 
@@ -144,3 +144,11 @@ def test_the_kit_refuses_a_wrong_statistic(rng, wrong):
     rows = (rng.standard_normal((9, 2)), rng.standard_normal((9, 1)))
     with pytest.raises(AssertionError, match=r"identity|cuts change"):
         check_statistic(wrong.of(2, 1), rows, [3, 5])
+
+
+def test_stacked_rows_keep_their_order_however_they_are_merged():
+    first, second, third = (Stacked().update(np.full(n, n)) for n in (2, 1, 3))
+    left = first.zero().merge(first).merge(second).merge(third).rows()
+    right = first.zero().merge(first).merge(second.zero().merge(second).merge(third)).rows()
+    np.testing.assert_array_equal(left, [2, 2, 1, 3, 3, 3])
+    np.testing.assert_array_equal(left, right)

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
+from mercer._typing import Array
 from mercer.data import Block, Blocks
-from mercer.stats import Statistic
+from mercer.stats import Stacked, Statistic
 
 S = TypeVar("S", bound=Statistic)
 
@@ -21,3 +22,8 @@ class Engine(Protocol):
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Merge ``work(block)`` of all blocks into ``into``, in a fixed order, and return it."""
+
+
+def rows_of(engine: Engine, work: Callable[[Block], Array], blocks: Blocks) -> Array:
+    """Return ``work(block)`` of all blocks, one row after the other: a reduction never waits for a group of blocks."""
+    return engine.reduce(lambda block: Stacked().update(work(block)), blocks, Stacked()).rows()

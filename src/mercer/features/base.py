@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import core
 from mercer._typing import Array
 from mercer.config import get_config
 from mercer.features.params import NestedParams
@@ -31,6 +32,8 @@ Writer = Callable[[slice, Array], Any]
 
 _LARGEST_WIDTH = 2**31 - 1  # bucket numbers are int32
 _REDRAWS = 200
+# Features that are used at once and not kept: bytes that stay in cache, and rows below which calls cost too much.
+_CACHED_BYTES, _LEAST_ROWS = 2**20, 16
 
 _INSTEAD_OF_NAMES = {
     "rbf": "Gaussian(gamma=1.0)",
@@ -126,17 +129,17 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             for_each_block(work, row_blocks(n_rows, self._block_rows(n_rows)))
 
     def _times(self, X: Any, weights: Array) -> Array:
-        """Return the features of the rows of X times weights (D, k), a few rows at a time, in cache."""
-        X = check_rows(self, X, reset=False)
+        """Return the features of checked rows times weights (D, k), a few rows at a time, in cache."""
         n_rows, write = X.shape[0], self._writer(X)
-        blocks = row_blocks(n_rows, self._block_rows(n_rows))
+        few = _CACHED_BYTES // (self._n_features_out * X.dtype.itemsize)
+        blocks = row_blocks(n_rows, int(np.clip(few, _LEAST_ROWS, self._block_rows(n_rows))))
         out = np.empty((n_rows, weights.shape[1]), dtype=X.dtype)
         features = empty((blocks[0].stop if blocks else 0, self._n_features_out), dtype=X.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in blocks:
                 Z = features[: rows.stop - rows.start]
                 self._write_checked(write, X, rows, Z)
-                np.matmul(Z, weights, out=out[rows])
+                core.scores(Z, weights, out[rows])
         return out
 
     def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.config import config_context, get_config
 from mercer.data import Block, Blocks, as_blocks, reservoir
-from mercer.engines import Engine, Local
+from mercer.engines import Engine, Local, rows_of
 from mercer.engines.base import S
 from mercer.features import FeatureMap, feature_map
 from mercer.features.base import as_kernel
@@ -32,8 +32,8 @@ from mercer.validation import check_integer, check_rows, check_weights, rows_fro
 _BLOCK_ROWS = 4096
 # Bytes of a block's features at most: two of them are what is recycled, so that no pass asks the system for memory.
 _BLOCK_BYTES = 2**26
-# Bytes of features that a thread holds in a prediction.
-_SCORED_BYTES = 2**25
+# Rows of a prediction that a thread takes at a time: features of so many bytes, and no more than a share of all rows.
+_SCORED_BYTES, _SCORED_ROWS, _SHARES = 2**25, 256, 8
 # Rows that a map and a kernel with parameters from the data are fitted on, at least, and for each feature.
 _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_A_FEATURE = 4
@@ -229,10 +229,13 @@ class KernelLearner(NestedParams, BaseEstimator):
         row_bytes = 3 * itemsize * (n_features + self.n_features_in_)
         return int(np.clip(config.memory // (4 * config.threads * row_bytes), 1, most))
 
-    def _rows_to_score(self, itemsize: int) -> int:
-        """Return the rows a block of a prediction: checks and hand-overs cost as much as the features of 200 rows."""
-        n_features = self.feature_map_._n_features_out
-        return int(np.clip(_SCORED_BYTES // (n_features * itemsize), 512, self._block_rows(itemsize)))
+    def _rows_to_score(self, blocks: Blocks) -> int:
+        """Return the rows a block of a prediction, whatever the number of threads."""
+        itemsize = blocks.dtype.itemsize
+        rows = _SCORED_BYTES // (self.feature_map_._n_features_out * itemsize)
+        if blocks.n_rows is not None:
+            rows = min(rows, -(-blocks.n_rows // _SHARES))
+        return int(min(max(rows, _SCORED_ROWS), self._block_rows(itemsize)))
 
     def _reduce(self, title: str, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Reduce over the blocks, with progress."""
@@ -274,7 +277,8 @@ class KernelLearner(NestedParams, BaseEstimator):
         def work(block: Block) -> Array:
             dtype = block.X.dtype
             with rows_from(block.first_row):
-                scores = self.feature_map_._times(block.X, coef.astype(dtype, copy=False))
+                rows = check_rows(self.feature_map_, block.X, reset=False) if blocks is X else block.X
+                scores = self.feature_map_._times(rows, coef.astype(dtype, copy=False))
             scores += np.asarray(self.intercept_, dtype=dtype)
             return scores
 
@@ -282,8 +286,8 @@ class KernelLearner(NestedParams, BaseEstimator):
         if blocks.width != self.n_features_in_:
             raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
         with self._threads():
-            tall = blocks.recut(self._rows_to_score(blocks.dtype.itemsize), name)
-            scores = np.concatenate(list(self._engine.map(work, tall)))
+            cut = blocks.recut(self._rows_to_score(blocks), name)
+            scores = rows_of(self._engine, work, cut)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
     def _overflow(self) -> ValueError:

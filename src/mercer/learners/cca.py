@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks, reservoir
+from mercer.engines import rows_of
 from mercer.learners.base import KernelLearner
 from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
@@ -167,7 +168,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             return _scores(self.y_feature_map_.transform(block.X), self.y_mean_, self.y_weights_)
 
         with self._threads():
-            return np.concatenate(list(self._engine.map(work, blocks.recut(None, name))))
+            return rows_of(self._engine, work, blocks.recut(None, name))
 
     def _check_y(self, y: Any) -> Any:
         """Return the second view as a matrix; one dimension is one column."""

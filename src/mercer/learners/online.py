@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
+from mercer.engines import rows_of
 from mercer.learners.base import KernelLearner
 from mercer.learners.classes import ClassScores
 from mercer.learners.online_steps import Rule, losses_of
@@ -147,7 +148,7 @@ class OnlineLearner(KernelLearner):
         blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
         self._check_width(blocks)
         with self._threads():
-            scores = np.concatenate(list(self._engine.map(work, blocks.recut(_BLOCK_ROWS, name))))
+            scores = rows_of(self._engine, work, blocks.recut(_BLOCK_ROWS, name))
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
     def _features(self, X: Any) -> Array:

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
-
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
+from mercer.engines import rows_of
 from mercer.learners.base import KernelLearner
 from mercer.validation import check_rows
 
@@ -42,8 +41,8 @@ class UnsupervisedLearner(KernelLearner):
         if blocks.width != self.n_features_in_:
             raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
         with self._threads():
-            parts = self._engine.map(lambda block: work(self.feature_map_.transform(block.X)), blocks.recut(None, name))
-            return np.concatenate(list(parts))
+            cut = blocks.recut(None, name)
+            return rows_of(self._engine, lambda block: work(self.feature_map_.transform(block.X)), cut)
 
     def _overflow(self) -> ValueError:
         return ValueError(

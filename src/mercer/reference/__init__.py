@@ -13,6 +13,7 @@ from mercer.reference.hadamard import hadamard_features
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
 from mercer.reference.online import online_gradient, online_kernel_gradient, online_newton
 from mercer.reference.projection import project_product, project_product_csr, sign_products
+from mercer.reference.scores import scores
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "online_newton",
     "project_product",
     "project_product_csr",
+    "scores",
     "sign_products",
     "tensor_sketch",
     "tensor_sketch_csr",

@@ -279,11 +279,13 @@ class _Descent:
         blocks = row_blocks(self.n_rows, _CHECK_ROWS)
         parts = np.empty((len(blocks), 2, self.n_problems))
         weights = value[:, :-1].T.astype(self._product_dtype)
-        constant = self.problems.constant * value[:, -1]
+        constant, is_sparse = self.problems.constant * value[:, -1], sparse.issparse(self.Z)
 
         def work(numbered: tuple[int, slice]) -> None:
             number, rows = numbered
-            scores = np.asarray(self.Z[rows] @ weights, dtype=np.float64) + constant
+            Z = self.Z[rows]
+            product = core.scores(Z, weights) if Z.dtype == weights.dtype and not is_sparse else Z @ weights
+            scores = np.asarray(product, dtype=np.float64) + constant
             parts[number, 0] = self.problems.gaps(rows, scores, duals[rows]).sum(axis=0)
             parts[number, 1] = self.problems.losses(rows, scores).sum(axis=0)
 

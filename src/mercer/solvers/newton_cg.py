@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mercer import core
 from mercer._typing import Array
 from mercer.solvers.losses import Loss
 from mercer.solvers.solution import Solution
@@ -242,5 +243,7 @@ class _Problem:
 
 def _scores(Z: Any, value: Array) -> Array:
     """Return Z W + b in float64, by a product in Z's precision."""
-    scores: Array = np.asarray(Z @ value[:-1].astype(Z.dtype, copy=False), dtype=np.float64) + value[-1]
+    weights = value[:-1].astype(Z.dtype, copy=False)
+    product = core.scores(Z, weights) if isinstance(Z, np.ndarray) else Z @ weights
+    scores: Array = np.asarray(product, dtype=np.float64) + value[-1]
     return scores

@@ -11,6 +11,7 @@ from mercer.stats.cross_moments import CrossMoments
 from mercer.stats.curvature import Curvature
 from mercer.stats.gradient import Gradient
 from mercer.stats.moments import Moments
+from mercer.stats.stacked import Stacked
 from mercer.stats.totals import Totals
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Farthest",
     "Gradient",
     "Moments",
+    "Stacked",
     "Statistic",
     "Totals",
 ]
