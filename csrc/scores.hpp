@@ -2,6 +2,7 @@
 // Included inside the namespace of one instruction set.
 
 constexpr int kScoredRows = 4;        // with 3 columns, 12 sums leave 4 of 16 registers for operands
+constexpr int kRowsOfOne = 8;         // with 1 column: as many sums as hide the latency of an addition
 constexpr int64_t kScoredBlock = 32;  // rows whose sums are kept while a chunk of the weights stays in cache
 
 template <class T>
@@ -62,6 +63,9 @@ void scores(const Matrix<const T>& Z, const Matrix<const T>& W, const Matrix<T>&
             const int64_t n = whole - start < kChunk<T> ? whole - start : kChunk<T>;
             const T* z = Z.data + first * Z.stride + start;
             int64_t r = 0;
+            for (; n_columns == 1 && r + kRowsOfOne <= count; r += kRowsOfOne) {
+                add_tile<T, kRowsOfOne, 1>(z + r * Z.stride, Z.stride, W.data + start, W.stride, n, sums + r, 1);
+            }
             for (; r + kScoredRows <= count; r += kScoredRows) {
                 add_strip<T, kScoredRows>(z + r * Z.stride, Z.stride, W, start, n, sums + r * n_columns);
             }

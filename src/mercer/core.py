@@ -25,8 +25,9 @@ COMPILED = _compiled is not None
 
 # Bytes of frequencies up to which a fused loop beats BLAS and a pass over its result (measured on 512 KiB of cache).
 _SECOND_LEVEL_CACHE = 3 * 2**17
-# Columns for which a product of our own beats BLAS: 4 times as fast for 2 and 3, 1.3 times for 10 (measured).
-_FEW_COLUMNS = range(2, 25)
+# Columns for which a product of our own beats BLAS: 4 times as fast for 2 and 3, 1.3 times for 10 (measured). For one
+# both are as fast; but the bits of a row do not depend here on the rows beside it.
+_FEW_COLUMNS = range(1, 25)
 
 
 def simd_level() -> str:

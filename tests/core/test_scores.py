@@ -29,11 +29,12 @@ def test_any_layout_and_width(layout, k, rng):
     assert core.scores(Z, weights, out) is out
 
 
-def test_a_row_alone_has_the_bits_it_has_among_others(dtype):
+@pytest.mark.parametrize("k", [1, 2, 10])
+def test_a_row_alone_has_the_bits_it_has_among_others(level, dtype, k):
     """Predictions must not depend on how rows are cut into blocks."""
     rng = np.random.default_rng(0)
-    Z, W = draw_rows(rng, 70, 1100, dtype), draw_rows(rng, 10, 1100, dtype)
-    whole, single = empty((70, 10), dtype), empty((70, 10), dtype)
+    Z, W = draw_rows(rng, 70, 1100, dtype), draw_rows(rng, k, 1100, dtype)
+    whole, single = empty((70, k), dtype), empty((70, k), dtype)
     _core.scores(Z, W, whole)
     for i in range(70):
         _core.scores(Z[i : i + 1], W, single[i : i + 1])
