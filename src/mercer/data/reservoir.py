@@ -10,10 +10,13 @@ from mercer._typing import Array
 from mercer.validation import check_matrix, check_same_width
 
 
-def reservoir(blocks: Iterable[Any], size: int, rng: np.random.RandomState) -> tuple[Any, Array]:
+def reservoir(
+    blocks: Iterable[Any], size: int, rng: np.random.RandomState, *, trusted: bool = False
+) -> tuple[Any, Array]:
     """Return ``size`` rows drawn uniformly without replacement from a stream of blocks, and their row numbers.
 
-    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers.
+    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers; blocks that are
+    ``trusted`` have been checked.
 
     Every row draws a key, and the rows with the smallest keys stay: each set of rows is equally likely, whatever the
     blocks. A stream that is no longer than ``size`` is returned whole, in order.
@@ -28,7 +31,7 @@ def reservoir(blocks: Iterable[Any], size: int, rng: np.random.RandomState) -> t
     n_seen = 0
     for given in blocks:
         rows, values = given if isinstance(given, tuple) else (given, None)
-        block = check_matrix("reservoir", "block", rows, first_row=n_seen)
+        block = rows if trusted else check_matrix("reservoir", "block", rows, first_row=n_seen)
         block_keys = rng.random_sample(block.shape[0])
         block_numbers = n_seen + np.arange(block.shape[0]) if values is None else values
         n_seen += block.shape[0]
