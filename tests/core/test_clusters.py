@@ -76,9 +76,8 @@ def cut(vectors, h):
 
 def of_centres(centres, h):
     heads, rests = cut(centres, h)
-    sizes = np.vstack(
-        [np.square(centres).sum(axis=1), *(np.linalg.norm(r, axis=1) for r in (rests, rests - rests.mean(0)))]
-    )
+    spreads = np.linalg.norm(rests - rests.mean(axis=0), axis=1)
+    sizes = np.vstack([np.square(centres).sum(axis=1), np.linalg.norm(rests, axis=1), spreads])
     apart = np.linalg.norm(rests[:, None] - rests, axis=2)
     return heads, (sizes * (1 + 1e-6)).astype(np.float32), (apart * (1 + 1e-6)).astype(np.float32)
 
@@ -229,7 +228,7 @@ def _doubtful():
         (
             "centre_sizes",
             np.zeros((2, 2), np.float32),
-            r"centre_sizes.shape\[0\] must be lengths, rests and spreads = 3",
+            r"centre_sizes.shape\[0\] must be lengths, rests and spreads",
         ),
         ("centre_sizes", np.zeros((3, 1), np.float32), r"centre_sizes.shape\[1\] must be len\(moved\) = 2, got 1"),
         ("apart", np.zeros((2, 3), np.float32), r"apart.shape\[1\] must be len\(moved\) = 2, got 3"),

@@ -60,7 +60,7 @@ def _groups(rng, heads=None):
 def test_small_moves_leave_no_row_in_doubt(rng):
     nearest, centres = _groups(rng)
     for length, n_doubt in ((0.1, 0), (10.0, 200)):
-        doubt, candidates = nearest.in_doubt(slice(0, 200), nearest.prepare(centres + [length, 0, 0, 0], centres))
+        doubt, candidates = nearest.in_doubt(slice(0, 200), nearest.prepare(centres + length * np.eye(4)[0], centres))
         assert len(doubt) == n_doubt
         assert candidates.shape == (n_doubt, 0)
 
@@ -77,7 +77,7 @@ def test_heads_settle_rows_whose_margin_is_gone(rng):
 
 def test_a_margin_is_taken_by_the_fastest_other_centre():
     nearest, centres = NearestCentres(1, 3), np.array([[0.0], [10.0], [20.0]])
-    moves = nearest.prepare(centres + [[1.0], [4.0], [2.0]], centres).moved
+    moves = nearest.prepare(centres + np.array([[1.0], [4.0], [2.0]]), centres).moved
     np.testing.assert_allclose(moves, [1 + 4, 4 + 2, 2 + 4], rtol=1e-6)
 
 

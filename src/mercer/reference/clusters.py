@@ -86,10 +86,10 @@ def nearest_centres(
     """Find the nearest centres of some of n rows and set their margins; return how many have left another centre.
 
     ``Z`` holds the features of all n rows, or of the given ones alone; ``candidates`` is that of ``rows_in_doubt``, or
-    ``products`` holds those with all k centres; the other has no columns. Rounding may take ``slack`` of the squared lengths of a row and of the
-    ``longest`` centre from a squared distance. ``norms`` receives those of rows without a label. A row with a new label
-    adds its ``weight`` (n, or none: 1) to ``totals`` (k,) and its weighted features to ``sums`` (k, D), and takes them
-    from those of its old label.
+    ``products`` holds those with all k centres, the other has no columns. Rounding may take ``slack`` of the squared
+    lengths of a row and of the ``longest`` centre from a squared distance. ``norms`` receives those of rows without a
+    label. A row with a new label adds its ``weight`` (n, or none: 1) to ``totals`` (k,) and its weighted features to
+    ``sums`` (k, D), and takes them from those of its old label.
     """
     Z = Z if Z.shape[0] == len(rows) else Z[rows]
     old = labels[rows]
@@ -107,9 +107,8 @@ def nearest_centres(
     squares[new, np.arange(len(rows))] = np.inf
     off = slack * (norms[rows] + longest)
     gap = np.minimum(squares.min(axis=0).astype(np.float64) - nearest - 2 * off, others)
-    margins[rows] = np.where(
-        single, margins[rows], _margin((np.maximum(nearest, 0) + off).astype(np.float32), gap.astype(np.float32))
-    )
+    own = (np.maximum(nearest, 0) + off).astype(np.float32)
+    margins[rows] = np.where(single, margins[rows], _margin(own, gap.astype(np.float32)))
     labels[rows] = new
     changed = np.flatnonzero(old != new)
     factor = weight[rows[changed]] if len(weight) else np.ones(len(changed))

@@ -47,9 +47,10 @@ class Heads:
         return 4 * n_directions + 4
 
     @staticmethod
-    def none(n_centres: int) -> _Parts:
+    def of_no_centres(n_centres: int) -> _Parts:
         """Return what ``of_centres`` does, for heads without directions."""
-        return tuple(np.zeros(shape, dtype=np.float32) for shape in ((n_centres, 0), (3, n_centres), (0, 0)))  # type: ignore[return-value]
+        empty = np.zeros((n_centres, 0), dtype=np.float32)
+        return empty, np.zeros((3, n_centres), dtype=np.float32), empty[:0]
 
     @staticmethod
     def of_no_rows(n_rows: int) -> tuple[Array, Array]:
@@ -73,8 +74,9 @@ class Heads:
         return self._heads[block], self._rests[block]
 
     def of_centres(self, centres: Array) -> _Parts:
-        """Return the heads of k centres; their squared lengths, and the lengths of their rests and of these from their
-        mean, as three rows; and the distances (k, k) of their rests from each other.
+        """Return the heads of k centres, their sizes (3, k) and the distances (k, k) of their rests from each other.
+
+        Sizes are squared lengths, lengths of the rests, and distances of the rests from their mean.
         """
         heads = centres @ self._wide
         rests = centres - heads @ self._wide.T

@@ -88,10 +88,9 @@ class NearestCentres:
         fastest = int(np.argmax(moved))
         steps = moved + moved[fastest]
         steps[fastest] = moved[fastest] + np.delete(moved, fastest).max(initial=0)
-        parts = Heads.none(len(centres)) if self._heads is None else self._heads.of_centres(centres)
-        return _Centres(
-            centres, centres.astype(self._dtype), longest, (steps * (1 + 4 * _EPS)).astype(np.float32), *parts
-        )
+        steps = (steps * (1 + 4 * _EPS)).astype(np.float32)
+        parts = Heads.of_no_centres(len(centres)) if self._heads is None else self._heads.of_centres(centres)
+        return _Centres(centres, centres.astype(self._dtype), longest, steps, *parts)
 
     def begin(self, block: slice, Z: Any, centres: _Centres, sample_weight: Array | None = None) -> ClusterSums:
         """Find the nearest centres of a block of rows that have none yet; return the clusters' sums."""
@@ -100,9 +99,8 @@ class NearestCentres:
         columns = centres.cast.T
         products = Z @ (columns if directions is None else np.hstack([directions, columns]))
         every = np.arange(Z.shape[0])
-        sums = self._change(
-            block, every, _no_columns(every, np.uint64), products[:, n_heads:], Z, centres, sample_weight
-        )
+        none = _no_columns(every, np.uint64)
+        sums = self._change(block, every, none, products[:, n_heads:], Z, centres, sample_weight)
         norms = self._norms[block]
         sums.squares = float(norms.sum() if sample_weight is None else norms @ sample_weight)
         if self._heads is not None and n_heads:
