@@ -208,7 +208,7 @@ def test_an_empty_cluster_begins_anew_at_the_farthest_row(rng):
     peer = cluster.KMeans(3, init=init, n_init=1, tol=0).fit(X)
     assert sorted(np.bincount(model.labels_)) == [1, 50, 50]
     np.testing.assert_allclose(model.inertia_, peer.inertia_)
-    with config_context(memory=3000):  # the same without bounds
+    with config_context(memory=3000):  # the same with nothing kept
         np.testing.assert_array_equal(clone(model).fit(X).labels_, model.labels_)
 
 
@@ -330,7 +330,7 @@ print(peak)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_memory_of_a_stream_grows_by_the_labels_alone():
-    """At eight times the rows, 86016 more: 5 MiB for weights, labels and bounds, where features would take 84 MiB."""
+    """At eight times the rows, 86016 more: weights, labels, margins and heads, where features would take 84 MiB."""
     few, many = (
         int(subprocess.run([sys.executable, "-c", MEMORY, n], capture_output=True, check=True, timeout=100).stdout)
         for n in ("3", "24")
