@@ -458,34 +458,50 @@ void online_newton(const Array<const double, 2>& gram, const Array<const double,
     current_level().online.newton(products, targets, triangle, result);
 }
 
-ClusterBounds cluster_bounds(const Array<int32_t, 1>& labels, const Array<float, 1>& upper,
-                             const Array<float, 2>& lower) {
-    const Matrix<float> table = matrix<float, 2>("lower", lower);
-    require_equal("len(labels)", static_cast<int64_t>(labels.shape(0)), "lower.shape[1]", table.n_columns);
-    require_equal("len(upper)", static_cast<int64_t>(upper.shape(0)), "lower.shape[1]", table.n_columns);
-    const ClusterBounds bounds = {table.n_columns, table.n_rows, nullptr, vector<int32_t>("labels", labels),
-                                  vector<float>("upper", upper), table.data, table.stride};
-    return bounds;
+ClusterRows cluster_rows(int64_t n_clusters, const Array<double, 1>& norms, const Array<int32_t, 1>& labels,
+                         const Array<float, 1>& margins) {
+    const auto n_rows = static_cast<int64_t>(labels.shape(0));
+    require_equal("len(norms)", static_cast<int64_t>(norms.shape(0)), "len(labels)", n_rows);
+    require_equal("len(margins)", static_cast<int64_t>(margins.shape(0)), "len(labels)", n_rows);
+    return {n_rows, n_clusters, vector<double>("norms", norms), vector<int32_t>("labels", labels),
+            vector<float>("margins", margins)};
 }
 
-void require_labels(bool inside) {
-    if (!inside) fail("labels must lie in [-1, lower.shape[0]).");
-}
-
-int64_t move_bounds(const Array<const float, 1>& moved, const Array<int32_t, 1>& labels, const Array<float, 1>& upper,
-                    const Array<float, 2>& lower, const Array<int64_t, 1>& doubt) {
-    const ClusterBounds bounds = cluster_bounds(labels, upper, lower);
-    require_equal("len(moved)", static_cast<int64_t>(moved.shape(0)), "lower.shape[0]", bounds.n_clusters);
-    require_equal("len(doubt)", static_cast<int64_t>(doubt.shape(0)), "lower.shape[1]", bounds.n_rows);
+int64_t rows_in_doubt(const Array<const float, 1>& moved, const Array<const float, 2>& heads,
+                      const Array<const float, 1>& rests, const Array<const float, 2>& centre_heads,
+                      const Array<const float, 2>& centre_sizes, const Array<const float, 2>& apart, double slack,
+                      double longest, const Array<double, 1>& norms, const Array<int32_t, 1>& labels,
+                      const Array<float, 1>& margins, const Array<int64_t, 1>& doubt,
+                      const Array<uint64_t, 2>& candidates) {
+    const auto n_clusters = static_cast<int64_t>(moved.shape(0));
+    const ClusterRows state = cluster_rows(n_clusters, norms, labels, margins);
+    const Matrix<const float> middles = matrix<const float, 2>("centre_heads", centre_heads),
+                              sizes = matrix<const float, 2>("centre_sizes", centre_sizes),
+                              distances = matrix<const float, 2>("apart", apart);
+    const ClusterHeads parts = {matrix<const float, 2>("heads", heads), middles, vector<const float>("rests", rests),
+                                sizes.data, sizes.data + sizes.stride, sizes.data + 2 * sizes.stride, distances.data};
+    const ClusterDoubts found = {vector<int64_t>("doubt", doubt), matrix<uint64_t, 2>("candidates", candidates)};
+    require_equal("len(doubt)", static_cast<int64_t>(doubt.shape(0)), "len(labels)", state.n_rows);
     bool inside = true;
-    for (int64_t i = 0; i < bounds.n_rows; ++i) {
-        inside &= bounds.labels[i] >= -1 && bounds.labels[i] < bounds.n_clusters;
+    for (int64_t i = 0; i < state.n_rows; ++i) inside &= state.labels[i] >= 0 && state.labels[i] < n_clusters;
+    if (!inside) fail("labels must lie in [0, len(moved)) = [0, " + std::to_string(n_clusters) + ").");
+    if (parts.rows.n_columns > 0) {
+        require_equal("heads.shape[0]", parts.rows.n_rows, "len(labels)", state.n_rows);
+        require_equal("len(rests)", static_cast<int64_t>(rests.shape(0)), "len(labels)", state.n_rows);
+        require_equal("centre_heads.shape[0]", middles.n_rows, "len(moved)", n_clusters);
+        require_equal("centre_heads.shape[1]", middles.n_columns, "heads.shape[1]", parts.rows.n_columns);
+        require_equal("centre_sizes.shape[0]", sizes.n_rows, "lengths, rests and spreads", 3);
+        require_equal("centre_sizes.shape[1]", sizes.n_columns, "len(moved)", n_clusters);
+        require_equal("apart.shape[0]", distances.n_rows, "len(moved)", n_clusters);
+        require_equal("apart.shape[1]", distances.n_columns, "len(moved)", n_clusters);
+        require_packed("apart", distances);
+        require_equal("candidates.shape[0]", found.candidates.n_rows, "len(labels)", state.n_rows);
+        require_equal("candidates.shape[1]", found.candidates.n_columns, "words of 64 centres", (n_clusters + 63) / 64);
     }
-    require_labels(inside);
     const float* steps = vector<const float>("moved", moved);
-    int64_t* rows = vector<int64_t>("doubt", doubt);
+    const ClusterScale scale = {slack, longest};
     const nb::gil_scoped_release released;
-    return current_level().move_bounds(steps, bounds, rows);
+    return current_level().rows_in_doubt(steps, parts, scale, state, found);
 }
 
 template <class T>
@@ -501,38 +517,45 @@ void scores(const Array<const T, 2>& Z, const Array<const T, 2>& W, const Array<
 
 template <class T>
 int64_t nearest_centres(const Array<const T, 2>& Z, const Array<const int64_t, 1>& rows,
+                        const Array<const uint64_t, 2>& candidates, const Array<const T, 2>& products,
                         const Array<const T, 2>& centres, double slack, double longest,
                         const Array<const double, 1>& weight, const Array<double, 1>& norms,
-                        const Array<int32_t, 1>& labels, const Array<float, 1>& upper, const Array<float, 2>& lower,
-                        const Array<double, 2>& sums, const Array<double, 1>& totals) {
-    ClusterBounds bounds = cluster_bounds(labels, upper, lower);
-    require_equal("len(norms)", static_cast<int64_t>(norms.shape(0)), "lower.shape[1]", bounds.n_rows);
-    bounds.norms = vector<double>("norms", norms);
+                        const Array<int32_t, 1>& labels, const Array<float, 1>& margins, const Array<double, 2>& sums,
+                        const Array<double, 1>& totals) {
     const Matrix<const T> features = matrix<const T, 2>("Z", Z), middles = matrix<const T, 2>("centres", centres);
-    require_equal("centres.shape[0]", middles.n_rows, "lower.shape[0]", bounds.n_clusters);
+    const Matrix<const uint64_t> chosen = matrix<const uint64_t, 2>("candidates", candidates);
+    const ClusterRows state = cluster_rows(middles.n_rows, norms, labels, margins);
     require_equal("centres.shape[1]", middles.n_columns, "Z.shape[1]", features.n_columns);
     const RowOrder order = {vector<const int64_t>("rows", rows), static_cast<int64_t>(rows.shape(0))};
-    if (features.n_rows != order.size) require_equal("Z.shape[0]", features.n_rows, "len(labels)", bounds.n_rows);
-    bool inside = true;
-    for (int64_t i = 0; i < order.size; ++i) inside &= order.rows[i] >= 0 && order.rows[i] < bounds.n_rows;
-    if (!inside) fail("rows must lie in [0, len(labels)) = [0, " + std::to_string(bounds.n_rows) + ").");
-    for (int64_t i = 0; i < order.size; ++i) {
-        const int32_t label = bounds.labels[order.rows[i]];
-        inside &= label >= -1 && label < bounds.n_clusters;
+    if (features.n_rows != order.size) require_equal("Z.shape[0]", features.n_rows, "len(labels)", state.n_rows);
+    const Matrix<const T> known = matrix<const T, 2>("products", products);
+    if (known.n_columns > 0) {
+        require_equal("products.shape[0]", known.n_rows, "len(rows)", order.size);
+        require_equal("products.shape[1]", known.n_columns, "centres.shape[0]", middles.n_rows);
+    } else {
+        require_equal("candidates.shape[0]", chosen.n_rows, "len(rows)", order.size);
+        require_equal("candidates.shape[1]", chosen.n_columns, "words of 64 centres", (middles.n_rows + 63) / 64);
     }
-    require_labels(inside);
+    bool inside = true;
+    for (int64_t i = 0; i < order.size; ++i) inside &= order.rows[i] >= 0 && order.rows[i] < state.n_rows;
+    if (!inside) fail("rows must lie in [0, len(labels)) = [0, " + std::to_string(state.n_rows) + ").");
+    for (int64_t i = 0; i < order.size; ++i) {
+        const int32_t label = state.labels[order.rows[i]];
+        inside &= label >= -1 && label < middles.n_rows;
+    }
+    if (!inside) fail("labels must lie in [-1, centres.shape[0]).");
     int64_t n_moves = 0;
     const ClusterChanges changes = {weight.shape(0) ? vector<const double>("weight", weight) : nullptr,
                                     matrix<double, 2>("sums", sums), vector<double>("totals", totals), &n_moves};
     if (changes.row_weight) {
-        require_equal("len(weight)", static_cast<int64_t>(weight.shape(0)), "len(labels)", bounds.n_rows);
+        require_equal("len(weight)", static_cast<int64_t>(weight.shape(0)), "len(labels)", state.n_rows);
     }
     require_equal("sums.shape[0]", changes.sums.n_rows, "centres.shape[0]", middles.n_rows);
     require_equal("sums.shape[1]", changes.sums.n_columns, "centres.shape[1]", middles.n_columns);
     require_equal("len(totals)", static_cast<int64_t>(totals.shape(0)), "centres.shape[0]", middles.n_rows);
     const ClusterScale scale = {slack, longest};
     const nb::gil_scoped_release released;
-    kernels<T>().nearest_centres(features, order, middles, scale, bounds, changes);
+    kernels<T>().nearest_centres(features, order, chosen, known, middles, scale, state, changes);
     return n_moves;
 }
 
@@ -584,11 +607,19 @@ void bind(nb::module_& m) {
     m.def("online_gradient", &online_gradient<T>, "Z"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "steps"_a.noconvert(),
           "W"_a.noconvert(), "squares"_a.noconvert(), "scores"_a.noconvert());
     m.def("scores", &scores<T>, "Z"_a.noconvert(), "W"_a.noconvert(), "out"_a.noconvert());
-    m.def("nearest_centres", &nearest_centres<T>, "Z"_a.noconvert(), "rows"_a.noconvert(), "centres"_a.noconvert(),
-          "slack"_a, "longest"_a, "weight"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
-          "upper"_a.noconvert(), "lower"_a.noconvert(), "sums"_a.noconvert(), "totals"_a.noconvert());
+    m.def("nearest_centres", &nearest_centres<T>, "Z"_a.noconvert(), "rows"_a.noconvert(),
+          "candidates"_a.noconvert(), "products"_a.noconvert(), "centres"_a.noconvert(), "slack"_a, "longest"_a,
+          "weight"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(), "margins"_a.noconvert(),
+          "sums"_a.noconvert(), "totals"_a.noconvert());
     bind_csr<T, int32_t>(m);
     bind_csr<T, int64_t>(m);
+}
+
+void bind_clusters(nb::module_& m) {
+    m.def("rows_in_doubt", &rows_in_doubt, "moved"_a.noconvert(), "heads"_a.noconvert(), "rests"_a.noconvert(),
+          "centre_heads"_a.noconvert(), "centre_sizes"_a.noconvert(), "apart"_a.noconvert(), "slack"_a, "longest"_a,
+          "norms"_a.noconvert(), "labels"_a.noconvert(), "margins"_a.noconvert(), "doubt"_a.noconvert(),
+          "candidates"_a.noconvert());
 }
 
 void bind_online(nb::module_& m) {
@@ -608,8 +639,7 @@ NB_MODULE(_core, m) {
     mercer::bind<float>(m);
     mercer::bind<double>(m);
     mercer::bind_online(m);
-    m.def("move_bounds", &mercer::move_bounds, nanobind::arg("moved").noconvert(), nanobind::arg("labels").noconvert(),
-          nanobind::arg("upper").noconvert(), nanobind::arg("lower").noconvert(), nanobind::arg("doubt").noconvert());
+    mercer::bind_clusters(m);
     m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
     m.def("simd_level", [] { return std::string(mercer::current_level().name); });
     m.def("simd_levels", &mercer::level_names);

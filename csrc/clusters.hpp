@@ -1,21 +1,8 @@
-// Nearest centres of rows with bounds; see reference/clusters.py. Included inside the namespace of one instruction set.
-
-constexpr int kProductRows = 3;     // 3 x 4 sums leave 4 of 16 registers for operands
-constexpr int kProductCentres = 4;
-constexpr int64_t kRowsAtOnce = 12;  // rows that stay in the first-level cache while the centres pass
+// Nearest centres of rows; see reference/clusters.py. Included inside the namespace of one instruction set.
 
 constexpr float kInfinite = HUGE_VALF;
-constexpr float kRounding = 1.1920929e-7f;  // of a bound, which is float32 whatever the features are
-
-MERCER_INLINE float square_root(float t) { return MERCER_BUILTIN(sqrtf)(t); }
-MERCER_INLINE double square_root(double t) { return MERCER_BUILTIN(sqrt)(t); }
-
-// Rows whose last columns, fewer than there are lanes, stand in `tails` with zeros behind them.
-template <class T>
-struct TailedRows {
-    const T* const* rows;
-    const T* tails;
-};
+constexpr float kLargest = 1e38f;  // of a margin: of a single centre it has no end
+constexpr float kRounding = 1.1920929e-7f;  // of a margin, which is float32 whatever the features are
 
 template <class T>
 void copy_tail(const T* row, int64_t n_columns, T* tail) {
@@ -41,76 +28,8 @@ MERCER_INLINE void add_lanes(const Lanes<T> (&sums)[kSums], T* totals) {
     }
 }
 
-// products[r * n_centres + c] = <row r, centre c> for kProductRows rows and kCentres centres
-template <class T, int kCentres>
-void tile_of_products(const TailedRows<T>& z, const TailedRows<T>& centres, int64_t n_columns, T* products,
-                      int64_t n_centres) {
-    Lanes<T> sum[kProductRows * kCentres];
-    MERCER_UNROLL
-    for (int r = 0; r < kProductRows; ++r) {
-        const Lanes<T> tail = load<T>(z.tails + r * kLanes<T>);
-        MERCER_UNROLL
-        for (int c = 0; c < kCentres; ++c) sum[r * kCentres + c] = tail * load<T>(centres.tails + c * kLanes<T>);
-    }
-    for (int64_t i = 0; i + kLanes<T> <= n_columns; i += kLanes<T>) {
-        Lanes<T> row[kProductRows];
-        MERCER_UNROLL
-        for (int r = 0; r < kProductRows; ++r) row[r] = load<T>(z.rows[r] + i);
-        MERCER_UNROLL
-        for (int c = 0; c < kCentres; ++c) {
-            const Lanes<T> centre = load<T>(centres.rows[c] + i);
-            MERCER_UNROLL
-            for (int r = 0; r < kProductRows; ++r) sum[r * kCentres + c] = sum[r * kCentres + c] + row[r] * centre;
-        }
-    }
-    T totals[kProductRows * kCentres + kLanes<T>];
-    add_lanes<T>(sum, totals);
-    for (int r = 0; r < kProductRows; ++r) {
-        for (int c = 0; c < kCentres; ++c) products[r * n_centres + c] = totals[r * kCentres + c];
-    }
-}
-
 template <class T>
 constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-
-// Columns first to last of the rows that come next, to be fetched while these are worked on: rows in doubt are far
-// apart, and the processor does not guess them.
-template <class T>
-struct Ahead {
-    const T* const* rows;
-    int64_t first, last;
-};
-
-template <class T, int kCentres>
-void strip_of_products(const TailedRows<T>& z, const TailedRows<T>& centres, int64_t n_columns, T* products,
-                       int64_t n_centres, const Ahead<T>& ahead) {
-    for (int64_t r = 0; r < kRowsAtOnce; r += kProductRows) {
-        for (int64_t q = r; q < r + kProductRows; ++q) {
-            for (int64_t i = ahead.first; i < ahead.last; i += kLine<T>) MERCER_PREFETCH(ahead.rows[q] + i);
-        }
-        tile_of_products<T, kCentres>({z.rows + r, z.tails + r * kLanes<T>}, centres, n_columns,
-                                      products + r * n_centres, n_centres);
-    }
-}
-
-// Products of kRowsAtOnce rows with all centres.
-template <class T>
-void products_with_centres(const TailedRows<T>& z, const TailedRows<T>& centres, int64_t n_columns, T* products,
-                           int64_t n_centres, const T* const* next) {
-    const int64_t strips = (n_centres + kProductCentres - 1) / kProductCentres;
-    const int64_t share = round_up((n_columns + strips - 1) / strips, kLine<T>);
-    for (int64_t c = 0; c < n_centres; c += kProductCentres) {
-        const TailedRows<T> some = {centres.rows + c, centres.tails + c * kLanes<T>};
-        const int64_t from = c / kProductCentres * share, to = from + share < n_columns ? from + share : n_columns;
-        const Ahead<T> ahead = {next, from, to};
-        switch (n_centres - c) {
-            case 1: strip_of_products<T, 1>(z, some, n_columns, products + c, n_centres, ahead); break;
-            case 2: strip_of_products<T, 2>(z, some, n_columns, products + c, n_centres, ahead); break;
-            case 3: strip_of_products<T, 3>(z, some, n_columns, products + c, n_centres, ahead); break;
-            default: strip_of_products<T, 4>(z, some, n_columns, products + c, n_centres, ahead);
-        }
-    }
-}
 
 template <class T>
 double squared_length(const T* row, int64_t n) {
@@ -136,35 +55,44 @@ void add_row(double* MERCER_RESTRICT target, const T* MERCER_RESTRICT row, doubl
     for (int64_t i = 0; i < n; ++i) target[i] += factor * static_cast<double>(row[i]);
 }
 
-// The distances of one row from its products, in their place: its nearest centre and its bounds.
-template <class T>
-int32_t settle_row(T* products, const T* lengths, const ClusterScale& scale, int64_t row, const ClusterBounds& bounds) {
-    const auto norm = static_cast<T>(bounds.norms[row]);
-    const int64_t n = bounds.n_clusters;
-    for (int64_t c = 0; c < n; ++c) products[c] = norm - 2 * products[c] + lengths[c];
-    int32_t label = 0;
-    for (int64_t c = 1; c < n; ++c) label = products[c] < products[label] ? static_cast<int32_t>(c) : label;
-    const double slack = scale.relative * (bounds.norms[row] + scale.longest);
-    const double nearest = static_cast<double>(products[label]);
-    bounds.upper[row] =
-        static_cast<float>(MERCER_BUILTIN(sqrt)((nearest > 0 ? nearest : 0) + slack)) * (1 + 4 * kRounding);
-    const auto off = static_cast<T>(slack);
-    for (int64_t c = 0; c < n; ++c) {
-        const T square = products[c] - off;
-        products[c] = square_root(square > 0 ? square : T(0));
-    }
-    float* lower = bounds.lower + row;
-    for (int64_t c = 0; c < n; ++c) {
-        lower[c * bounds.lower_stride] = static_cast<float>(products[c]) * (1 - 4 * kRounding);
-    }
-    lower[label * bounds.lower_stride] = kInfinite;
-    return label;
+MERCER_INLINE float square_root(float t) { return MERCER_BUILTIN(sqrtf)(t); }
+
+// By how much a centre is farther that is by `gap` > 0 farther in squares: sqrt(u + gap) - sqrt(u), u the square of the
+// own centre's distance.
+MERCER_INLINE float positive_margin(float own, float gap) {
+    return gap / (square_root(own + gap) + square_root(own)) * (1 - 8 * kRounding);
 }
 
-// Centres ready for products, and their squared lengths.
+MERCER_INLINE float margin_of(float own, float gap) {
+    return gap > 0 ? positive_margin(own, gap < kLargest ? gap : kLargest) : -1.0f;
+}
+
+// The nearest of some centres, from the row's products with them, and the row's margin: `chosen` holds their numbers, or
+// null where they are all centres. The centres left out are farther by the gap that stands in the margin's place.
+template <class T>
+int32_t settle_row(T* products, const int32_t* chosen, int64_t n_chosen, const T* lengths, const ClusterScale& scale,
+                   int64_t row, const ClusterRows& rows) {
+    const auto norm = static_cast<T>(rows.norms[row]);
+    for (int64_t c = 0; c < n_chosen; ++c) products[c] = norm - 2 * products[c] + lengths[chosen ? chosen[c] : c];
+    int64_t best = 0;
+    for (int64_t c = 1; c < n_chosen; ++c) best = products[c] < products[best] ? c : best;
+    const T nearest = products[best];
+    products[best] = static_cast<T>(HUGE_VAL);
+    T second = products[0];
+    for (int64_t c = 1; c < n_chosen; ++c) second = products[c] < second ? products[c] : second;
+    const double slack = scale.relative * (rows.norms[row] + scale.longest);
+    const double apart = static_cast<double>(second) - static_cast<double>(nearest) - 2 * slack;
+    const double others = chosen ? static_cast<double>(rows.margins[row]) : HUGE_VAL;
+    const double own = (nearest > 0 ? static_cast<double>(nearest) : 0.0) + slack;
+    rows.margins[row] = margin_of(static_cast<float>(own), static_cast<float>(apart < others ? apart : others));
+    return chosen ? chosen[best] : static_cast<int32_t>(best);
+}
+
+// Centres ready for products, their last columns, fewer than there are lanes, apart; and their squared lengths.
 template <class T>
 struct Centres {
-    TailedRows<T> rows;
+    const T* const* rows;
+    const T* tails;
     const T* lengths;
 };
 
@@ -181,7 +109,7 @@ Centres<T> prepare_centres(const Matrix<const T>& centres) {
         copy_tail<T>(rows[c], centres.n_columns, tails + c * kLanes<T>);
         lengths[c] = static_cast<T>(squared_length(rows[c], centres.n_columns));
     }
-    return {{rows, tails}, lengths};
+    return {rows, tails, lengths};
 }
 
 // Takes a row to its new cluster, and from its old one where it had one.
@@ -197,59 +125,112 @@ void change_cluster(const T* row, double weight, int32_t old, int32_t label, con
 }
 
 template <class T>
-void nearest_centres(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const T>& centres,
-                     const ClusterScale& scale, const ClusterBounds& bounds, const ClusterChanges& changes) {
-    const int64_t n = centres.n_rows, width = centres.n_columns;
-    const Centres<T> prepared = prepare_centres<T>(centres);
-    auto* products = static_cast<T*>(scratch(Slot::panel, kRowsAtOnce * n * static_cast<int64_t>(sizeof(T))));
-    T tails[kRowsAtOnce * kLanes<T>];
+void take_label(const T* z, int64_t row, int32_t label, const ClusterRows& rows, const ClusterChanges& changes) {
+    const int32_t old = rows.labels[row];
+    if (label == old) return;
+    rows.labels[row] = label;
+    change_cluster<T>(z, changes.row_weight ? changes.row_weight[row] : 1.0, old, label, changes);
+}
+
+// Rows that may be nearest to any centre, from their products with all.
+template <class T>
+void nearest_of_all(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const T>& products,
+                    const Centres<T>& centres, const ClusterScale& scale, const ClusterRows& state,
+                    const ClusterChanges& changes) {
+    const int64_t n = products.n_columns;
+    auto* distances = static_cast<T*>(scratch(Slot::panel, n * static_cast<int64_t>(sizeof(T))));
     const bool gathered = Z.n_rows == order.size;
-    for (int64_t first = 0; first < order.size; first += kRowsAtOnce) {
-        const T* rows[2 * kRowsAtOnce];  // and those that come next; behind the last one, the last one again
-        const int64_t left = order.size - first, count = left < kRowsAtOnce ? left : kRowsAtOnce;
-        for (int64_t r = 0; r < 2 * kRowsAtOnce; ++r) {
-            const int64_t j = first + (r < left ? r : left - 1);
-            rows[r] = Z.data + (gathered ? j : order.rows[j]) * Z.stride;
-        }
-        for (int64_t r = 0; r < kRowsAtOnce; ++r) copy_tail<T>(rows[r], width, tails + r * kLanes<T>);
-        products_with_centres<T>({rows, tails}, prepared.rows, width, products, n, rows + kRowsAtOnce);
-        for (int64_t r = 0; r < count; ++r) {
-            const int64_t row = order.rows[first + r];
-            const int32_t old = bounds.labels[row];
-            if (old < 0) bounds.norms[row] = squared_length(rows[r], width);
-            const int32_t label = settle_row<T>(products + r * n, prepared.lengths, scale, row, bounds);
-            if (label == old) continue;
-            bounds.labels[row] = label;
-            change_cluster<T>(rows[r], changes.row_weight ? changes.row_weight[row] : 1.0, old, label, changes);
-        }
+    for (int64_t j = 0; j < order.size; ++j) {
+        const int64_t row = order.rows[j];
+        const T* z = Z.data + (gathered ? j : row) * Z.stride;
+        if (state.labels[row] < 0) state.norms[row] = squared_length(z, Z.n_columns);
+        for (int64_t c = 0; c < n; ++c) distances[c] = products.data[j * products.stride + c];
+        const int32_t label = settle_row<T>(distances, nullptr, n, centres.lengths, scale, row, state);
+        take_label<T>(z, row, label, state, changes);
     }
 }
 
-constexpr int64_t kBoundsAtOnce = 512;
+// products[c] = <row, centre c> for kCentres centres
+template <class T, int kCentres>
+void products_of_row(const T* row, const T* tail, const T* const* centres, const T* const* tails, int64_t n_columns,
+                     T* products) {
+    Lanes<T> sum[kCentres];
+    const Lanes<T> last = load<T>(tail);
+    MERCER_UNROLL
+    for (int c = 0; c < kCentres; ++c) sum[c] = last * load<T>(tails[c]);
+    for (int64_t i = 0; i + kLanes<T> <= n_columns; i += kLanes<T>) {
+        const Lanes<T> z = load<T>(row + i);
+        MERCER_UNROLL
+        for (int c = 0; c < kCentres; ++c) sum[c] = sum[c] + z * load<T>(centres[c] + i);
+    }
+    T totals[kCentres + kLanes<T>];
+    add_lanes<T>(sum, totals);
+    for (int c = 0; c < kCentres; ++c) products[c] = totals[c];
+}
 
-inline int64_t move_bounds(const float* moved, const ClusterBounds& bounds, int64_t* doubt) {
-    float least[kBoundsAtOnce];
-    int64_t n_doubt = 0;
-    for (int64_t first = 0; first < bounds.n_rows; first += kBoundsAtOnce) {
-        const int64_t left = bounds.n_rows - first, count = left < kBoundsAtOnce ? left : kBoundsAtOnce;
-        for (int64_t i = 0; i < count; ++i) least[i] = kInfinite;
-        for (int64_t c = 0; c < bounds.n_clusters; ++c) {
-            float* MERCER_RESTRICT lower = bounds.lower + c * bounds.lower_stride + first;
-            const float step = moved[c];
-            for (int64_t i = 0; i < count; ++i) {
-                const float bound = (lower[i] - step) * (1 - 2 * kRounding);
-                lower[i] = bound;
-                least[i] = bound < least[i] ? bound : least[i];
-            }
-        }
-        for (int64_t i = 0; i < count; ++i) {
-            const int32_t label = bounds.labels[first + i];
-            const float step = label < 0 ? 0.0f : moved[label];
-            const float bound = (bounds.upper[first + i] + step) * (1 + 2 * kRounding);
-            bounds.upper[first + i] = bound;
-            doubt[n_doubt] = first + i;
-            n_doubt += !(least[i] >= bound) || label < 0;
+// The numbers of the bits that are set; returns how many.
+inline int64_t bits_set(const uint64_t* words, int64_t n_words, int64_t n_bits, int32_t* numbers) {
+    int64_t n = 0;
+    for (int64_t w = 0; w < n_words; ++w) {
+        if (!words[w]) continue;
+        for (int64_t bit = 64 * w; bit < 64 * (w + 1) && bit < n_bits; ++bit) {
+            numbers[n] = static_cast<int32_t>(bit);
+            n += static_cast<int64_t>(words[w] >> (bit & 63) & 1);
         }
     }
-    return n_doubt;
+    return n;
+}
+
+constexpr int64_t kRowsAhead = 2;
+
+// Rows that may be nearest to some centres, those of the bits set in `candidates`.
+template <class T>
+void nearest_of_some(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const uint64_t>& candidates,
+                     const Centres<T>& centres, int64_t n, const ClusterScale& scale, const ClusterRows& state,
+                     const ClusterChanges& changes) {
+    constexpr int kAtOnce = 4;
+    const int64_t width = Z.n_columns, room = round_up(n + 1, kAtOnce);
+    auto* products = static_cast<T*>(scratch(Slot::panel, room * static_cast<int64_t>(sizeof(T) + sizeof(int32_t))));
+    auto* chosen = reinterpret_cast<int32_t*>(products + room);
+    const bool gathered = Z.n_rows == order.size;
+    for (int64_t j = 0; j < order.size; ++j) {
+        const int64_t row = order.rows[j], ahead = j + kRowsAhead < order.size ? j + kRowsAhead : j;
+        const T* z = Z.data + (gathered ? j : row) * Z.stride;
+        const T* next = Z.data + (gathered ? ahead : order.rows[ahead]) * Z.stride;
+        for (int64_t i = 0; i < width; i += kLine<T>) MERCER_PREFETCH(next + i);
+        const int64_t count = bits_set(candidates.data + j * candidates.stride, candidates.n_columns, n, chosen);
+        if (count == 0) continue;
+        int32_t label = chosen[0];
+        if (count > 1) {
+            T tail[kLanes<T>];
+            copy_tail<T>(z, width, tail);
+            for (int64_t c = 0; c < count; c += kAtOnce) {
+                const T *some[kAtOnce], *tails[kAtOnce];
+                for (int64_t i = 0; i < kAtOnce; ++i) {
+                    const int32_t centre = chosen[c + i < count ? c + i : count - 1];
+                    some[i] = centres.rows[centre];
+                    tails[i] = centres.tails + centre * kLanes<T>;
+                }
+                if (count - c > 2) {
+                    products_of_row<T, kAtOnce>(z, tail, some, tails, width, products + c);
+                } else {
+                    products_of_row<T, 2>(z, tail, some, tails, width, products + c);
+                }
+            }
+            label = settle_row<T>(products, chosen, count, centres.lengths, scale, row, state);
+        }
+        take_label<T>(z, row, label, state, changes);
+    }
+}
+
+template <class T>
+void nearest_centres(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const uint64_t>& candidates,
+                     const Matrix<const T>& products, const Matrix<const T>& centres, const ClusterScale& scale,
+                     const ClusterRows& state, const ClusterChanges& changes) {
+    const Centres<T> prepared = prepare_centres<T>(centres);
+    if (products.n_columns > 0) {
+        nearest_of_all<T>(Z, order, products, prepared, scale, state, changes);
+    } else {
+        nearest_of_some<T>(Z, order, candidates, prepared, centres.n_rows, scale, state, changes);
+    }
 }

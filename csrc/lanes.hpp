@@ -77,6 +77,23 @@ MERCER_INLINE void store(T* p, const Lanes<T>& v) {
     std::memcpy(p, &v, sizeof v);
 }
 
+// a < b ? x : y, lane by lane
+template <class T>
+MERCER_INLINE Lanes<T> where_less(const Lanes<T>& a, const Lanes<T>& b, const Lanes<T>& x, const Lanes<T>& y) {
+#if defined(__GNUC__) && !defined(MERCER_PLAIN_LANES)
+    return a < b ? x : y;
+#else
+    Lanes<T> chosen;
+    for (int64_t i = 0; i < kLanes<T>; ++i) chosen[i] = a[i] < b[i] ? x[i] : y[i];
+    return chosen;
+#endif
+}
+
+template <class T>
+MERCER_INLINE Lanes<T> all_lanes(T value) {
+    return Lanes<T>{} + value;
+}
+
 template <class T>
 struct Complex {
     Lanes<T> re, im;

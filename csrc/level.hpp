@@ -30,6 +30,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "scores.hpp"
 #include "online.hpp"
 #include "clusters.hpp"
+#include "cluster_heads.hpp"
 
 template <class T, class I>
 constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>,
@@ -59,7 +60,7 @@ constexpr Kernels<T> kKernels = {
 
 extern const Level level;
 const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>,
-                     {online_kernel_gradient, online_newton}, move_bounds};
+                     {online_kernel_gradient, online_newton}, rows_in_doubt};
 
 }  // namespace MERCER_LEVEL
 }  // namespace mercer

@@ -38,8 +38,10 @@ struct Kernels {
     void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,
                     const Matrix<T>& weights);
     void (*scores)(const Matrix<const T>& Z, const Matrix<const T>& W, const Matrix<T>& out);
-    void (*nearest_centres)(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const T>& centres,
-                            const ClusterScale& scale, const ClusterBounds& bounds, const ClusterChanges& changes);
+    // `products` with all centres take the place of candidates; without columns, there are none.
+    void (*nearest_centres)(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const uint64_t>& candidates,
+                            const Matrix<const T>& products, const Matrix<const T>& centres, const ClusterScale& scale,
+                            const ClusterRows& state, const ClusterChanges& changes);
     // `squares` is empty for plain gradient descent.
     void (*online_gradient)(const Matrix<const T>& Z, const OnlineTargets& targets, const double* steps,
                             const Matrix<double>& W, const Matrix<double>& squares, const Matrix<double>& scores);
@@ -60,7 +62,8 @@ struct Level {
     Kernels<double> float64;
     OnlineKernels online;
     // Writes the rows in doubt and returns their number.
-    int64_t (*move_bounds)(const float* moved, const ClusterBounds& bounds, int64_t* doubt);
+    int64_t (*rows_in_doubt)(const float* moved, const ClusterHeads& heads, const ClusterScale& scale,
+                             const ClusterRows& state, const ClusterDoubts& doubts);
 };
 
 }  // namespace mercer

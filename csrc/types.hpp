@@ -115,14 +115,29 @@ struct BoxProblems {
     double epsilon, constant;
 };
 
-// Rows and their bounds: see reference/clusters.py. Row c of the table `lower` belongs to cluster c.
-struct ClusterBounds {
+// Rows in clusters: see reference/clusters.py.
+struct ClusterRows {
     int64_t n_rows, n_clusters;
     double* norms;
     int32_t* labels;
-    float* upper;
-    float* lower;
-    int64_t lower_stride;
+    float* margins;
+};
+
+// Rows by their products with a few directions, and the lengths of what these leave; the same of the centres, with the
+// distances of their rests from each other (n_clusters x n_clusters) and from their mean.
+struct ClusterHeads {
+    Matrix<const float> rows, centres;
+    const float* rests;
+    const float* lengths;
+    const float* centre_rests;
+    const float* spreads;
+    const float* apart;
+};
+
+// Rows in doubt, and the centres that each may be nearest to, a bit each.
+struct ClusterDoubts {
+    int64_t* rows;
+    Matrix<uint64_t> candidates;
 };
 
 // What rounding may take from a squared distance, as a part of the two squared lengths, and the longest centre's.

@@ -75,18 +75,33 @@ def online_newton(
     active: Array,
     counts: Array,
 ) -> None: ...
-def move_bounds(moved: Array, labels: Array, upper: Array, lower: Array, doubt: Array) -> int: ...
+def rows_in_doubt(
+    moved: Array,
+    heads: Array,
+    rests: Array,
+    centre_heads: Array,
+    centre_sizes: Array,
+    apart: Array,
+    slack: float,
+    longest: float,
+    norms: Array,
+    labels: Array,
+    margins: Array,
+    doubt: Array,
+    candidates: Array,
+) -> int: ...
 def nearest_centres(
     Z: Array,
     rows: Array,
+    candidates: Array,
+    products: Array,
     centres: Array,
     slack: float,
     longest: float,
     weight: Array,
     norms: Array,
     labels: Array,
-    upper: Array,
-    lower: Array,
+    margins: Array,
     sums: Array,
     totals: Array,
 ) -> int: ...

@@ -182,9 +182,9 @@ def scores(Z: Array, weights: Array, out: Array | None = None) -> Array:
     return out
 
 
-def move_bounds(moved: Array, labels: Array, upper: Array, lower: Array, doubt: Array) -> int:
-    """Move the bounds of rows by how far each centre moved, and find the rows in doubt; see the reference."""
-    n_doubt: Any = _primitive("move_bounds")(moved, labels, upper, lower, doubt)
+def rows_in_doubt(*arguments: Any) -> int:
+    """Find the rows whose nearest centres few products do not tell; see ``reference.rows_in_doubt``."""
+    n_doubt: Any = _primitive("rows_in_doubt")(*arguments)
     return int(n_doubt)
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from mercer import (
     as_blocks,
     config_context,
 )
-from mercer.solvers import NearestCentres
+from mercer.solvers import Heads, NearestCentres
 
 
 @parametrize_with_checks([KernelKMeans(), KernelKMeans(batch_size=20), KernelKMeans(init="random", n_init=2)])
@@ -71,18 +72,43 @@ def test_exact_kernel_features_give_kernel_k_means(rows):
     np.testing.assert_allclose(model.inertia_, _peer(model, rows, rows[::150]).inertia_, rtol=1e-9)
 
 
-def test_bounds_and_memory_do_not_change_the_answer(rows):
-    """All kept; features made anew for rows in doubt; nothing kept between the passes."""
-    model = KernelKMeans(Gaussian(gamma=0.2), n_clusters=6, init=rows[:6], tol=0, random_state=0)
-    kept = clone(model).fit(rows)
-    bounds = 4 * 750 * NearestCentres.row_bytes(6)
-    for memory in (bounds, bounds - 1):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_memory_does_not_change_the_answer(rows, dtype):
+    """All kept; features made anew for rows in doubt; margins without heads; nothing kept between the passes."""
+    X = rows.astype(dtype)
+    model = KernelKMeans(Gaussian(gamma=0.2), n_clusters=6, init=X[:6], tol=0, random_state=0)
+    kept = clone(model).fit(X)
+    margins, heads = 4 * 750 * NearestCentres.row_bytes(), 4 * 750 * Heads.row_bytes(32)
+    for memory in (margins + heads, margins + heads - 1, margins, margins - 1):
         with config_context(memory=memory):
-            other = clone(model).fit(rows)
+            other = clone(model).fit(X)
         np.testing.assert_array_equal(other.labels_, kept.labels_)
-        np.testing.assert_allclose(other.inertia_, kept.inertia_, rtol=1e-10)
-        n_passes = len(kept.solution_.history)  # without bounds one more, to see that no centre moves
-        np.testing.assert_allclose(other.solution_.history[:n_passes], kept.solution_.history)
+        np.testing.assert_allclose(other.inertia_, kept.inertia_, rtol=1e-10 if dtype == np.float64 else 1e-5)
+        n_passes = len(kept.solution_.history)  # with nothing kept one more, to see that no centre moves
+        np.testing.assert_allclose(other.solution_.history[:n_passes], kept.solution_.history, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n_clusters", "n_components"), [(2, 300), (20, 20), (70, 100), (130, 300)])
+def test_every_pass_is_lloyd_s(rng, dtype, n_clusters, n_components):
+    """The plain loop over all distances, from the same start, on rows that lie close enough to change often."""
+    X = rng.standard_normal((3000, 4)).astype(dtype)
+    model = KernelKMeans(
+        n_clusters=n_clusters, n_components=n_components, init=X[:n_clusters], tol=0, max_iter=12, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    Z = model.feature_map_.transform(X).astype(np.float64)
+    centres = Z[:n_clusters]
+    for inertia in model.solution_.history:
+        squares = np.square(Z).sum(axis=1)[:, None] - 2 * Z @ centres.T + np.square(centres).sum(axis=1)
+        np.testing.assert_allclose(inertia, squares.min(axis=1).sum(), rtol=1e-9 if dtype == np.float64 else 1e-4)
+        labels, before = squares.argmin(axis=1), centres
+        centres = np.vstack([Z[labels == k].mean(axis=0) for k in range(n_clusters)])
+    np.testing.assert_allclose(model.cluster_centers_, before, atol=1e-9 if dtype == np.float64 else 1e-2)
+    near = squares[np.arange(3000), model.labels_] - squares.min(axis=1)
+    assert (near < (1e-9 if dtype == np.float64 else 1e-3)).all()
 
 
 @pytest.mark.parametrize("batch_size", [None, 500])
@@ -182,7 +208,7 @@ def test_an_empty_cluster_begins_anew_at_the_farthest_row(rng):
     peer = cluster.KMeans(3, init=init, n_init=1, tol=0).fit(X)
     assert sorted(np.bincount(model.labels_)) == [1, 50, 50]
     np.testing.assert_allclose(model.inertia_, peer.inertia_)
-    with config_context(memory=3000):  # the same without bounds
+    with config_context(memory=3000):  # the same with nothing kept
         np.testing.assert_array_equal(clone(model).fit(X).labels_, model.labels_)
 
 
@@ -219,7 +245,7 @@ def test_more_starts_are_no_worse(rows):
 def test_progress_and_html(rows, capfd):
     model = KernelKMeans(n_clusters=3, verbose=1, random_state=0).fit(rows)
     shown = "".join(capfd.readouterr())
-    assert "KernelKMeans: features" in shown
+    assert "KernelKMeans: first assignment" in shown
     assert "KernelKMeans: assignment" in shown
     KernelKMeans(n_clusters=3, batch_size=100, verbose=1, random_state=0).fit(rows)
     assert "KernelKMeans: mini-batches" in "".join(capfd.readouterr())
@@ -304,7 +330,7 @@ print(peak)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_memory_of_a_stream_grows_by_the_labels_alone():
-    """At eight times the rows, 86016 more: 5 MiB for weights, labels and bounds, where features would take 84 MiB."""
+    """At eight times the rows, 86016 more: weights, labels, margins and heads, where features would take 84 MiB."""
     few, many = (
         int(subprocess.run([sys.executable, "-c", MEMORY, n], capture_output=True, check=True, timeout=100).stdout)
         for n in ("3", "24")

@@ -10,10 +10,13 @@ from mercer._typing import Array
 from mercer.validation import check_matrix, check_same_width
 
 
-def reservoir(blocks: Iterable[Any], size: int, rng: np.random.RandomState) -> tuple[Any, Array]:
+def reservoir(
+    blocks: Iterable[Any], size: int, rng: np.random.RandomState, *, trusted: bool = False
+) -> tuple[Any, Array]:
     """Return ``size`` rows drawn uniformly without replacement from a stream of blocks, and their row numbers.
 
-    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers.
+    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers; blocks that are
+    ``trusted`` have been checked.
 
     Every row draws a key, and the rows with the smallest keys stay: each set of rows is equally likely, whatever the
     blocks. A stream that is no longer than ``size`` is returned whole, in order.
@@ -23,28 +26,40 @@ def reservoir(blocks: Iterable[Any], size: int, rng: np.random.RandomState) -> t
     >>> rows.shape, numbers.tolist()
     ((4, 3), [0, 2, 3, 4])
     """
-    kept: Any = None
+    kept: list[Any] = []
     keys, numbers = np.zeros(0), np.zeros(0, dtype=np.int64)
-    n_seen = 0
+    n_seen, highest = 0, np.inf
     for given in blocks:
         rows, values = given if isinstance(given, tuple) else (given, None)
-        block = check_matrix("reservoir", "block", rows, first_row=n_seen)
+        block = rows if trusted else check_matrix("reservoir", "block", rows, first_row=n_seen)
         block_keys = rng.random_sample(block.shape[0])
         block_numbers = n_seen + np.arange(block.shape[0]) if values is None else values
         n_seen += block.shape[0]
-        if kept is not None:
-            check_same_width("reservoir", kept, block)
-            if len(keys) == size:  # ever fewer rows can still enter
-                here = np.flatnonzero(block_keys < keys.max())
-                if not len(here):
-                    continue
-                block, block_keys, block_numbers = block[here], block_keys[here], block_numbers[here]
-            block = sparse.vstack([kept, block], format="csr") if sparse.issparse(block) else np.vstack([kept, block])
+        if kept:
+            check_same_width("reservoir", kept[0], block)
+        if np.isfinite(highest):  # ever fewer rows can still enter
+            here = np.flatnonzero(block_keys < highest)
+            if not len(here):
+                continue
+            block, block_keys, block_numbers = block[here], block_keys[here], block_numbers[here]
+        kept.append(block)
         keys, numbers = np.concatenate([keys, block_keys]), np.concatenate([numbers, block_numbers])
-        if len(keys) > size:
-            stay = np.sort(np.argpartition(keys, size)[:size])
-            block, keys, numbers = block[stay], keys[stay], numbers[stay]
-        kept = block
-    if kept is None:
+        if len(keys) >= size:
+            highest = np.partition(keys, size - 1)[size - 1]
+        if len(keys) > 2 * size:  # rows that can no longer stay are let go now and then: moving rows costs the most
+            kept, keys, numbers = _lowest(kept, keys, numbers, size)
+    if not kept:
         raise ValueError("reservoir: the stream of blocks is empty; give at least one block of rows.")
-    return kept, numbers
+    (sample,), _, numbers = _lowest(kept, keys, numbers, size)
+    return sample, numbers
+
+
+def _lowest(kept: list[Any], keys: Array, numbers: Array, size: int) -> tuple[list[Any], Array, Array]:
+    """Return the rows with the smallest keys, in one block and in order, their keys and their numbers."""
+    rows = kept[0]
+    if len(kept) > 1:
+        rows = sparse.vstack(kept, format="csr") if sparse.issparse(rows) else np.vstack(kept)
+    if len(keys) <= size:
+        return [rows], keys, numbers
+    stay = np.sort(np.argpartition(keys, size)[:size])
+    return [rows[stay]], keys[stay], numbers[stay]

@@ -149,7 +149,7 @@ class KernelLearner(NestedParams, BaseEstimator):
                     self._look(block, weight)
                 yield block.X, weight
 
-        sample, weight = reservoir(rows(), size, np.random.RandomState(rng.randint(2**31 - 1)))
+        sample, weight = reservoir(rows(), size, np.random.RandomState(rng.randint(2**31 - 1)), trusted=True)
         if not total > 0:
             raise ValueError(
                 f"{type(self).__name__}: sample_weight must not be all zero. Leave it out for equal weights."

@@ -18,14 +18,26 @@ from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.parallel import one_blas_thread
 from mercer.reference.clusters import nearest_of, squared_distances, squared_norms
-from mercer.solvers import NearestCentres, Solution, distances, kmeans_plus_plus, random_rows
+from mercer.solvers import (
+    Heads,
+    NearestCentres,
+    Solution,
+    distances,
+    kmeans_plus_plus,
+    leading_directions,
+    random_rows,
+)
 from mercer.stats import ClusterSums
 from mercer.validation import check_integer, check_matrix, check_real, check_weights, machine_memory
 
 # Rows that first centres are drawn from, for each cluster, at least.
 _SEED_ROWS_A_CLUSTER = 64
-# The part of the memory that bounds may take beside the features.
-_BOUNDS_SHARE = 0.25
+# The part of the memory that labels, margins and heads may take beside the features.
+_KEPT_SHARE = 0.25
+# Directions that heads have: so many, and one more for every two clusters, up to a most; in eights, as registers are.
+_LEAST_DIRECTIONS, _MOST_DIRECTIONS = 32, 128
+# Rows whose features the directions are taken from.
+_DIRECTION_ROWS = 1024
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedLearner):
@@ -74,16 +86,19 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     Notes
     -----
-    The first pass takes n k D multiplications; later ones n k, and k D for each row that the triangle inequality leaves
-    in doubt (Elkan): the answer is Lloyd's. Features are kept while they fit half of the memory, bounds a quarter;
-    else features of rows in doubt are made anew, and where not even the bounds fit, all of them. A cluster without rows
-    begins anew at the row that is farthest from its centre, as in scikit-learn.
+    The first pass takes n (k + h) D multiplications, h = 32 to 128; later ones n, and h k for each row whose nearest
+    centre the triangle inequality leaves open (Hamerly). Where these h, products with directions that hold most of the
+    features, leave several centres, distances to them take D each: the answer is Lloyd's. Features are kept while they
+    fit half of the memory, and a quarter is for what is kept of a row: 4 h + 20 bytes, or 16 without h where these do
+    not fit. Else features of rows in doubt are made anew, and where not even those fit, all of them. A cluster without
+    rows begins anew at the row that is farthest from its centre, as in scikit-learn.
 
     References
     ----------
     I. Dhillon, Y. Guan and B. Kulis, "Kernel k-means, spectral clustering and normalized cuts", 2004.
     R. Chitta, R. Jin and A. Jain, "Efficient kernel clustering using random Fourier features", 2012.
     D. Sculley, "Web-scale k-means clustering", 2010.
+    G. Hamerly, "Making k-means even faster", 2010.
 
     Examples
     --------
@@ -164,15 +179,15 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 "more rows."
             )
         rng = check_random_state(self.random_state)
-        seeds = self._seeds(rows)
-        rows.hold()
         best: tuple[float, Solution, Array | None] | None = None
-        for _ in range(n_init):
-            with one_blas_thread():  # the library's own threads would spin on beside the pool's
-                start = seeds(rng)
-            solution, labels = (self._lloyd if self.batch_size is None else self._mini_batch)(rows, start)
-            if best is None or solution.history[-1] < best[0]:
-                best = solution.history[-1], solution, labels
+        with one_blas_thread():  # the library's own threads would spin on beside the pool's
+            seeds, heads = self._seeds(rows), self._heads(rows)
+            for _ in range(n_init):
+                passes = Lloyd(self, rows, self.n_clusters, self._nearest(rows, heads))
+                solver = self._lloyd if self.batch_size is None else self._mini_batch
+                solution, labels = solver(rows, passes, seeds(rng))
+                if best is None or solution.history[-1] < best[0]:
+                    best = solution.history[-1], solution, labels
         assert best is not None  # noqa: S101
         self.inertia_, solution, labels = best
         self.cluster_centers_ = solution.value
@@ -180,8 +195,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.labels_ = self._labels(rows) if labels is None else labels
         return solution
 
-    def _lloyd(self, rows: FeatureRows, centres: Array) -> tuple[Solution, Array | None]:
-        passes = self._passes(rows)
+    def _lloyd(self, rows: FeatureRows, passes: Lloyd, centres: Array) -> tuple[Solution, Array | None]:
         passes.assign(centres)
         limit = self.tol * passes.sums.variance()
         history = [passes.sums.inertia(centres)]
@@ -197,8 +211,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         details = {"solver": "Lloyd"}
         return Solution(centres, status, len(history) - 1, tuple(history), advice, details), passes.labels
 
-    def _mini_batch(self, rows: FeatureRows, centres: Array) -> tuple[Solution, Array | None]:
+    def _mini_batch(self, rows: FeatureRows, passes: Lloyd, centres: Array) -> tuple[Solution, Array | None]:
         """Move the centres after each batch to the mean of all rows they were ever nearest to."""
+        rows.hold()
         weight, batches = np.zeros(len(centres)), rows.blocks.recut(self.batch_size, type(self).__name__)
         limit, status, advice = 0.0, "iteration limit", "The passes did not settle the centres: raise max_iter or tol."
         n_passes = 0
@@ -218,7 +233,6 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             if np.sum((centres - before) ** 2) <= limit:
                 status, advice = "success", ""
                 break
-        passes = self._passes(rows)
         passes.assign(centres)
         details = {"solver": "mini-batch"}
         return Solution(centres, status, n_passes, (passes.sums.inertia(centres),), advice, details), passes.labels
@@ -236,17 +250,28 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         sums.move(far.rows[:n_new], far.labels[:n_new], empty[:n_new], far.weight[:n_new])
         return sums.centres(centres)
 
-    def _passes(self, rows: FeatureRows) -> Lloyd:
-        return Lloyd(self, rows, self.n_clusters, bounded=self._keeps_bounds(rows))
-
     def _labels(self, rows: FeatureRows) -> Array:
         parts = self._engine.map(lambda block: nearest_of(self._squares(rows.features(block)))[0], rows.blocks)
         return np.concatenate(list(parts))
 
-    def _keeps_bounds(self, rows: FeatureRows) -> bool:
-        """Whether bounds fit beside the features; they live in this process, so other engines go without."""
-        n_bytes = rows.n_rows * NearestCentres.row_bytes(self.n_clusters)
-        return isinstance(self._engine, Local) and n_bytes <= _BOUNDS_SHARE * machine_memory()
+    def _nearest(self, rows: FeatureRows, heads: Heads | None) -> NearestCentres | None:
+        """Return what is kept of the rows, in this process: other engines go without."""
+        if not isinstance(self._engine, Local) or not self._may_keep(rows, NearestCentres.row_bytes()):
+            return None
+        return NearestCentres(rows.n_rows, self.n_clusters, heads, rows.dtype)
+
+    def _heads(self, rows: FeatureRows) -> Heads | None:
+        """Return heads for the rows, yet to be kept, where there is more than one pass and memory for them."""
+        n_directions = min(_LEAST_DIRECTIONS + 8 * (self.n_clusters // 16), _MOST_DIRECTIONS, rows.n_features)
+        n_bytes = NearestCentres.row_bytes() + Heads.row_bytes(n_directions)
+        if self.batch_size is not None or not isinstance(self._engine, Local) or not self._may_keep(rows, n_bytes):
+            return None
+        n_some = min(_DIRECTION_ROWS, rows.block_rows or _DIRECTION_ROWS)
+        some = rows.sample[:: -(-rows.sample.shape[0] // n_some)]
+        return Heads(rows.n_rows, leading_directions(self.feature_map_.transform(some), n_directions))
+
+    def _may_keep(self, rows: FeatureRows, row_bytes: int) -> bool:
+        return rows.n_rows * row_bytes <= _KEPT_SHARE * machine_memory()
 
     def _seeds(self, rows: FeatureRows) -> Callable[[np.random.RandomState], Array]:
         """Return the function that draws first centres."""

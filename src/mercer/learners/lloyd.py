@@ -1,5 +1,6 @@
 """Passes of k-means over rows of features."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from mercer.data import Block
 from mercer.engines.local import fold
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows
-from mercer.parallel import for_each_block, row_blocks
+from mercer.parallel import row_blocks
 from mercer.reference.clusters import nearest_of, squared_distances, squared_norms
 from mercer.solvers import NearestCentres
 from mercer.stats import ClusterSums, Farthest
@@ -17,9 +18,8 @@ from mercer.stats import ClusterSums, Farthest
 if TYPE_CHECKING:
     from mercer.learners.base import KernelLearner
 
-# Rows whose bounds one thread moves at a time, and rows in doubt that one settles.
-_BOUND_ROWS = 16_384
-_DOUBT_ROWS = 2048
+# Held rows are looked at in so many pieces, of so many rows: enough to share the work, as few as hand-overs ask for.
+_PIECES, _LEAST_ROWS, _MOST_ROWS = 8, 4096, 16_384
 
 
 class Lloyd:
@@ -31,19 +31,19 @@ class Lloyd:
         Whose passes, weights and progress these are.
     rows : FeatureRows
     n_clusters : int
-    bounded : bool
-        Whether to keep bounds of the distances (``NearestCentres``): later passes then look at few rows.
+    nearest : NearestCentres, optional
+        What to keep of the rows: later passes then look at the features of few.
     """
 
-    def __init__(self, learner: "KernelLearner", rows: FeatureRows, n_clusters: int, *, bounded: bool):
+    def __init__(self, learner: "KernelLearner", rows: FeatureRows, n_clusters: int, nearest: NearestCentres | None):
         self._learner, self._rows = learner, rows
         self._empty = ClusterSums.of(n_clusters, rows.n_features)
-        self._nearest = NearestCentres(rows.n_rows, n_clusters) if bounded else None
+        self._nearest = nearest
         self.sums = self._empty.zero()
 
     @property
     def labels(self) -> Array | None:
-        """The cluster of each row as of the last pass, where bounds are kept."""
+        """The cluster of each row as of the last pass, where it is kept."""
         return None if self._nearest is None else self._nearest.labels
 
     def assign(self, centres: Array, before: Array | None = None) -> int | None:
@@ -54,14 +54,15 @@ class Lloyd:
         if self._nearest is None:
             self.sums = self._reduce("assignment", lambda block: self._plain(block, centres), self._empty.zero())
             return None
-        moved = np.zeros(len(centres)) if before is None else np.linalg.norm(centres - before, axis=1)
-        if self._rows.holds:
-            changes = self._of_held(self._nearest, centres, moved)
-        else:
-            nearest = self._nearest
-            changes = self._reduce(
-                "assignment", lambda block: self._of_block(nearest, block, centres, moved), self._empty.zero()
+        nearest, ready = self._nearest, self._nearest.prepare(centres, before)
+        if before is None:
+            changes = self._rows.hold_and_reduce(
+                "first assignment", lambda block: self._begin(nearest, ready, block), self._empty.zero()
             )
+        elif self._rows.holds:
+            changes = self._of_held(lambda block: self._step(nearest, ready, block))
+        else:
+            changes = self._reduce("assignment", lambda block: self._step(nearest, ready, block), self._empty.zero())
         self.sums.merge(changes)
         return None if before is None else changes.moves
 
@@ -84,35 +85,33 @@ class Lloyd:
         labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
         return self._empty.zero().update(Z, labels, self._learner._block_weight(block))
 
-    def _of_block(self, nearest: NearestCentres, block: Block, centres: Array, moved: Array) -> ClusterSums:
-        """Settle a block's rows in doubt, whose features alone are made."""
-        place = slice(block.first_row, block.first_row + block.n_rows)
-        doubt = nearest.in_doubt(place, moved)
+    def _begin(self, nearest: NearestCentres, centres: Any, block: Block) -> ClusterSums:
+        """Assign the rows of a block of features for the first time."""
+        return nearest.begin(_place(block), block.X, centres, self._learner._block_weight(block))
+
+    def _step(self, nearest: NearestCentres, centres: Any, block: Block) -> ClusterSums:
+        """Assign the rows of a block anew; features that are not held are made of rows in doubt alone."""
+        doubt, candidates = nearest.in_doubt(_place(block), centres)
         if not len(doubt):
             return self._empty
-        return nearest.settle(
-            place, doubt, self._rows.features(block, doubt), centres, self._learner._block_weight(block)
-        )
+        Z = block.X if self._rows.holds else self._rows.features(block, doubt)
+        return nearest.settle(_place(block), doubt, candidates, Z, centres, self._learner._block_weight(block))
 
-    def _of_held(self, nearest: NearestCentres, centres: Array, moved: Array) -> ClusterSums:
-        """Settle the rows in doubt of all rows: cut by themselves, few of them are few pieces of work."""
+    def _of_held(self, step: Callable[[Block], ClusterSums]) -> ClusterSums:
+        """Take a step over features that are held, without the readers' checks."""
         Z, _, weight = self._rows.matrix()
-        n_rows = self._rows.n_rows
-        places = row_blocks(n_rows, _BOUND_ROWS)
-        found: list[Any] = [None] * len(places)
-
-        def look(number: int) -> None:
-            found[number] = places[number].start + nearest.in_doubt(places[number], moved)
-
         title = f"{type(self._learner).__name__}: assignment"
-        with progress(title, n_rows, self._learner.verbose) as advance:
-            for_each_block(look, range(len(places)))
-            doubt = np.concatenate(found)
-            advance(n_rows - len(doubt))
+        with progress(title, self._rows.n_rows, self._learner.verbose) as advance:
 
-            def settle(part: slice) -> ClusterSums:
-                changes = nearest.settle(slice(0, n_rows), doubt[part], Z, centres, weight)
+            def watched(part: slice) -> ClusterSums:
+                changes = step(Block(Z[part], None, None if weight is None else weight[part], part.start))
                 advance(part.stop - part.start)
                 return changes
 
-            return fold(settle, row_blocks(len(doubt), _DOUBT_ROWS), self._empty.zero())
+            n_rows = self._rows.n_rows
+            size = min(max(_LEAST_ROWS, -(-n_rows // _PIECES)), _MOST_ROWS)
+            return fold(watched, row_blocks(n_rows, size), self._empty.zero())
+
+
+def _place(block: Block) -> slice:
+    return slice(block.first_row, block.first_row + block.n_rows)

@@ -96,17 +96,33 @@ class FeatureRows:
     def hold(self) -> bool:
         """Keep the features for the passes to come, if they fit; return whether they do."""
         if self.fits and self._held is None:
-            Z, Y, weight = self.matrix()
-            owner = type(self._learner).__name__
-            reader = ArrayReader(owner, Z)
-            self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=owner, trusted=True)
+            self._hold()
         return self._held is not None
+
+    def hold_and_reduce(self, title: str, work: Callable[[Block], S], into: S) -> S:
+        """Merge ``work`` of all ``blocks`` into ``into``; features that fit are kept, and seen as they are made."""
+        if self.fits and self._matrix is None and not self.is_sparse:
+            self._matrix = self._dense_matrix(title, work, into)
+            self._hold()
+            return into
+        self.hold()
+        return self._learner._reduce(title, lambda block: work(self.of(block)), self.blocks, into)
+
+    def of(self, block: Block) -> Block:
+        """Return a block of ``blocks`` with its features for X."""
+        return block if self.holds else Block(self.features(block), block.y, block.sample_weight, block.first_row)
 
     def matrix(self) -> tuple[Any, Any, Array | None]:
         """Return Z (an array, or a CSR array), Y and the weights of all rows; ask ``fits`` first."""
         if self._matrix is None:
-            self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix()
+            self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix("features")
         return self._matrix
+
+    def _hold(self) -> None:
+        Z, Y, weight = self.matrix()
+        owner = type(self._learner).__name__
+        reader = ArrayReader(owner, Z)
+        self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=owner, trusted=True)
 
     def sample_gram(self) -> Array:
         """Return the weighted mean of a a^T, a = (z, 1), over the sample, or for sparse features its diagonal."""
@@ -127,16 +143,23 @@ class FeatureRows:
         )
         return gram
 
-    def _dense_matrix(self) -> tuple[Any, Any, Array | None]:
+    def _dense_matrix(
+        self, title: str, work: Callable[[Block], S] | None = None, into: Any = None
+    ) -> tuple[Any, Any, Array | None]:
         Z = np.empty((self.n_rows, self.n_features), dtype=self.dtype)
+        parts: dict[int, tuple[Any, Array | None]] = {}
 
-        def work(block: Block) -> tuple[Any, Array | None]:
-            rows = slice(block.first_row, block.first_row + block.n_rows)
-            self._learner.feature_map_._write_features(block.X, Z[rows])
-            return self._learner._targets(block), self._learner._block_weight(block)
+        def make(block: Block) -> Any:
+            features = Z[block.first_row : block.first_row + block.n_rows]
+            self._learner.feature_map_._write_features(block.X, features)
+            weight = self._learner._block_weight(block)
+            parts[block.first_row] = self._learner._targets(block), weight
+            return None if work is None else work(Block(features, None, weight, block.first_row))
 
-        parts = list(self._learner._map("features", work, self._source))
-        return Z, _joined([Y for Y, _ in parts]), _joined([weight for _, weight in parts])
+        total: Any = _Nothing() if work is None else into
+        self._learner._reduce(title, make, self._source, total)
+        ordered = [parts[first] for first in sorted(parts)]
+        return Z, _joined([Y for Y, _ in ordered]), _joined([weight for _, weight in ordered])
 
     def _sparse_matrix(self) -> tuple[Any, Any, Array | None]:
         parts = list(self._learner._map("features", self._parts, self._source))
@@ -153,3 +176,10 @@ class FeatureRows:
 def _joined(parts: list[Array | None]) -> Array | None:
     given = [part for part in parts if part is not None]
     return np.concatenate(given) if given else None
+
+
+class _Nothing:
+    """A statistic of blocks that are looked at for something else."""
+
+    def merge(self, other: Any) -> Any:
+        return self

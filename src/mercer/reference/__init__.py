@@ -5,7 +5,7 @@ rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a buc
 """
 
 from mercer.reference.binning import cell_hashes
-from mercer.reference.clusters import move_bounds, nearest_centres
+from mercer.reference.clusters import nearest_centres, rows_in_doubt
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin, fourier_features
@@ -27,13 +27,13 @@ __all__ = [
     "fourier_features",
     "hadamard_features",
     "landmark_features",
-    "move_bounds",
     "nearest_centres",
     "online_gradient",
     "online_kernel_gradient",
     "online_newton",
     "project_product",
     "project_product_csr",
+    "rows_in_doubt",
     "scores",
     "sign_products",
     "tensor_sketch",

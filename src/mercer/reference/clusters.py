@@ -1,8 +1,8 @@
-"""Nearest centres of rows, with bounds that tell which rows can have a new one (Elkan, 2003).
+"""Nearest centres of rows, found from few products where these suffice.
 
-Of n rows and k centres, ``labels`` (int32, -1 where there is none yet), ``upper`` (n,) and ``lower`` (k, n) hold each
-row's centre, an upper bound of the distance to it and lower bounds of those to all others, inf at its own. Bounds are
-float32, and widened by what rounding may take, so that they hold.
+Of n rows, ``labels`` (int32, -1 where there is none yet), ``norms`` (float64) and ``margins`` (float32) hold each row's
+centre, its squared length, and by how much all other centres are farther from it, at least: so that it holds whatever
+rounding takes.
 """
 
 from typing import Any
@@ -14,48 +14,101 @@ from mercer._typing import Array
 _EPS = np.finfo(np.float32).eps
 
 
-def move_bounds(moved: Array, labels: Array, upper: Array, lower: Array, doubt: Array) -> int:
-    """Move the bounds by how far each centre moved (float32); write the rows in doubt and return their number."""
-    lower -= moved[:, None]
-    upper += np.where(labels < 0, np.float32(0), moved[labels])
-    lower *= 1 - 2 * _EPS
-    upper *= 1 + 2 * _EPS
-    found = np.flatnonzero(~(lower.min(axis=0) >= upper) | (labels < 0))
-    doubt[: len(found)] = found
+def rows_in_doubt(
+    moved: Array,
+    heads: Array,
+    rests: Array,
+    centre_heads: Array,
+    centre_sizes: Array,
+    apart: Array,
+    slack: float,
+    longest: float,
+    norms: Array,
+    labels: Array,
+    margins: Array,
+    doubt: Array,
+    candidates: Array,
+) -> int:
+    """Write the rows whose features are needed to find their centres or to change them; return their number.
+
+    ``moved`` (k,) says how much of a margin the centres' moves take, by the row's own centre. Rows whose margin is gone
+    are judged by their ``heads`` (n, h), products with h orthonormal directions, which leave a rest of the lengths
+    ``rests`` (n,). ``centre_heads`` (k, h) are those of the centres; ``centre_sizes`` (3, k) their squared lengths, the
+    lengths of their rests, and the distances of these from their mean; ``apart`` (k, k) those from each other.
+    ``candidates`` (n, k / 64) receives a bit for each centre that a row in doubt may be nearest to; of rows with more
+    than one, the margin receives by how much the others are farther in squares. Rows with one have only to be moved to
+    it. Without columns of ``heads``, rows whose margin is gone are in doubt between all centres.
+    """
+    margins -= moved[labels]
+    margins *= 1 - 2 * _EPS
+    rows = np.flatnonzero(~(margins > 0))
+    if not heads.shape[1]:
+        doubt[: len(rows)] = rows
+        return len(rows)
+    lengths, centre_rests, spreads = centre_sizes
+    scores = lengths[:, None] - 2 * (centre_heads @ heads[rows].T)
+    label, score = nearest_of(scores)
+    own = np.arange(len(lengths))[:, None] == label
+    rest, off = 2 * rests[rows], (2 * slack * (norms[rows] + longest)).astype(np.float32)
+    low = np.where(own, np.float32(np.inf), scores - rest * spreads[:, None]).min(axis=0)
+    gap = low - (score + rest * spreads[label] + off)
+    more = scores - rest * apart[label].T - (score + off)
+    possible = own | ~(more > 0)
+    unclear = ~(gap > 0) | (label != labels[rows])
+    gap[unclear] = np.where(possible, np.float32(np.inf), more).min(axis=0)[unclear]
+    several = unclear & (possible.sum(axis=0) > 1)
+    square = (norms[rows].astype(np.float32) + off) + (score + rest * centre_rests[label])
+    margins[rows] = np.where(several, gap, _margin(square, gap))
+    found = np.flatnonzero(several | (label != labels[rows]))
+    doubt[: len(found)] = rows[found]
+    for word in range(candidates.shape[1]):
+        bits = possible[64 * word : 64 * (word + 1), found]
+        powers = np.uint64(1) << np.arange(len(bits), dtype=np.uint64)
+        candidates[: len(found), word] = powers @ bits.astype(np.uint64)
     return len(found)
 
 
 def nearest_centres(
     Z: Any,
     rows: Array,
+    candidates: Array,
+    products: Array,
     centres: Array,
     slack: float,
     longest: float,
     weight: Array,
     norms: Array,
     labels: Array,
-    upper: Array,
-    lower: Array,
+    margins: Array,
     sums: Array,
     totals: Array,
 ) -> int:
-    """Find the nearest centres of some of n rows and set their bounds; return how many have left another centre.
+    """Find the nearest centres of some of n rows and set their margins; return how many have left another centre.
 
-    ``Z`` holds the features of all n rows, or of the given ones alone. Rounding may take ``slack`` of the squared
-    lengths of a row and of the ``longest`` centre from a squared distance. ``norms`` (n,) holds the squared lengths of
-    the rows, and receives those of rows without a label. A row with a new label adds its ``weight`` (n, or none: 1) to
-    ``totals`` (k,) and its weighted features to ``sums`` (k, D), and takes them from those of its old label.
+    ``Z`` holds the features of all n rows, or of the given ones alone; ``candidates`` is that of ``rows_in_doubt``, or
+    ``products`` holds those with all k centres, the other has no columns. Rounding may take ``slack`` of the squared
+    lengths of a row and of the ``longest`` centre from a squared distance. ``norms`` receives those of rows without a
+    label. A row with a new label adds its ``weight`` (n, or none: 1) to ``totals`` (k,) and its weighted features to
+    ``sums`` (k, D), and takes them from those of its old label.
     """
     Z = Z if Z.shape[0] == len(rows) else Z[rows]
     old = labels[rows]
     norms[rows] = np.where(old < 0, squared_norms(Z), norms[rows])
-    squares = squared_distances(Z, norms[rows], centres)
+    others, single = np.full(len(rows), np.inf), np.zeros(len(rows), dtype=bool)
+    if products.shape[1]:
+        squares = squares_of(products.T, norms[rows], centres)
+    else:
+        squares = squared_distances(Z, norms[rows], centres)
+        number = np.arange(len(centres), dtype=np.uint64)
+        possible = (candidates[:, number // 64] >> number % 64 & np.uint64(1)).T.astype(bool)
+        squares[~possible] = np.inf
+        others, single = margins[rows].astype(np.float64), possible.sum(axis=0) == 1
     new, nearest = nearest_of(squares)
+    squares[new, np.arange(len(rows))] = np.inf
     off = slack * (norms[rows] + longest)
-    upper[rows] = np.sqrt(np.maximum(nearest, 0) + off).astype(np.float32) * (1 + 4 * _EPS)
-    bounds = np.sqrt(np.maximum(squares - off.astype(squares.dtype), 0)).astype(np.float32) * (1 - 4 * _EPS)
-    bounds[new, np.arange(len(rows))] = np.inf
-    lower[:, rows] = bounds
+    gap = np.minimum(squares.min(axis=0).astype(np.float64) - nearest - 2 * off, others)
+    own = (np.maximum(nearest, 0) + off).astype(np.float32)
+    margins[rows] = np.where(single, margins[rows], _margin(own, gap.astype(np.float32)))
     labels[rows] = new
     changed = np.flatnonzero(old != new)
     factor = weight[rows[changed]] if len(weight) else np.ones(len(changed))
@@ -66,6 +119,17 @@ def nearest_centres(
     sums += member @ Z[changed].astype(np.float64)
     totals += member.sum(axis=1)
     return len(left)
+
+
+def _margin(own: Array, gap: Array) -> Array:
+    """Return sqrt(own + gap) - sqrt(own): by how much a centre is farther that is by ``gap`` farther in squares.
+
+    It falls as ``own``, the square of the distance to the own centre, grows: of an upper bound it is a lower one.
+    """
+    own, far = np.maximum(own, 0), np.clip(gap, 0, np.float32(1e38))
+    with np.errstate(invalid="ignore"):
+        margin = far / (np.sqrt(own + far) + np.sqrt(own)) * (1 - 8 * _EPS)
+    return np.where(gap > 0, margin, np.float32(-1))
 
 
 def squared_norms(Z: Any) -> Array:
@@ -79,10 +143,14 @@ def squared_norms(Z: Any) -> Array:
 def squared_distances(Z: Any, norms: Array, centres: Array) -> Array:
     """Return squared distances of centres (down) to rows (across), in Z's precision; rounding may leave them < 0."""
     C = centres.astype(Z.dtype, copy=False)
-    squares: Array = np.asarray((Z @ C.T).T) if not isinstance(Z, np.ndarray) else C @ Z.T
-    squares *= -2
-    squares += norms.astype(Z.dtype, copy=False)
-    squares += np.einsum("kd,kd->k", C, C)[:, None]
+    return squares_of(np.asarray((Z @ C.T).T) if not isinstance(Z, np.ndarray) else C @ Z.T, norms, C)
+
+
+def squares_of(products: Array, norms: Array, centres: Array) -> Array:
+    """Return the squared distances of centres (down) to rows (across) from their products."""
+    squares: Array = -2 * products
+    squares += norms.astype(products.dtype, copy=False)
+    squares += np.einsum("kd,kd->k", centres, centres)[:, None]
     return squares
 
 

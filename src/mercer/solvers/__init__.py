@@ -8,10 +8,11 @@ from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
-from mercer.solvers.elkan import NearestCentres, distances
+from mercer.solvers.heads import Heads, leading_directions
 from mercer.solvers.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.liblinear import liblinear
 from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
+from mercer.solvers.nearest import NearestCentres, distances
 from mercer.solvers.newton_cg import newton_cg
 from mercer.solvers.one_class import one_class
 from mercer.solvers.pegasos import pegasos
@@ -24,6 +25,7 @@ from mercer.solvers.tridiagonal_path import TridiagonalPath, tridiagonal_path
 
 __all__ = [
     "BoxProblems",
+    "Heads",
     "Logistic",
     "Loss",
     "LowRankProgram",
@@ -47,6 +49,7 @@ __all__ = [
     "gram_preconditioner",
     "kmeans_plus_plus",
     "largest_eigenpairs",
+    "leading_directions",
     "liblinear",
     "low_rank_program",
     "newton_cg",

@@ -1,4 +1,4 @@
-"""Nearest centres by bounds, as by all distances; distances near zero; first centres."""
+"""Nearest centres by margins and heads, as by all distances; distances near zero; first centres."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer.reference.clusters import squared_distances
-from mercer.solvers import NearestCentres, distances, kmeans_plus_plus, random_rows
+from mercer.solvers import Heads, NearestCentres, distances, kmeans_plus_plus, random_rows
 from mercer.stats import ClusterSums
 from mercer.testing import assert_mean_close
 
@@ -18,17 +18,26 @@ def _squares(Z, centres):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("gathered", [True, False])
-@settings(max_examples=30)
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n_directions", [None, 2, 4])
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**31 - 1), step=st.sampled_from([1e-6, 1e-3, 0.05, 1.0]))
-def test_bounds_never_miss_a_nearer_centre(dtype, gathered, seed, step):
+def test_no_nearer_centre_is_missed(dtype, gathered, make, n_directions, seed, step):
     rng = np.random.RandomState(seed)
-    Z = rng.standard_normal((60, 4)).astype(dtype)
+    Z = (rng.standard_normal((60, 4)) * [1, 1, 0.3, 0.1]).astype(dtype)
     norms, centres, weight = np.square(Z.astype(float)).sum(axis=1), rng.standard_normal((5, 4)), rng.random_sample(60)
-    nearest, moved, sums = NearestCentres(60, 5), np.zeros(5), ClusterSums.of(5, 4)
+    centres *= [1, 1, 0.3, 0.1]
+    heads = None if n_directions is None else Heads(60, np.eye(4, dtype=dtype)[:, :n_directions])
+    nearest, before, sums = NearestCentres(60, 5, heads, dtype), None, ClusterSums.of(5, 4)
     for _ in range(12):
+        ready = nearest.prepare(centres, before)
         for rows in (slice(0, 25), slice(25, 60)):
-            doubt = nearest.in_doubt(rows, moved)
-            sums.merge(nearest.settle(rows, doubt, Z[rows] if gathered else Z[rows][doubt], centres, weight[rows]))
+            if before is None:
+                sums.merge(nearest.begin(rows, make(Z[rows]), ready, weight[rows]))
+                continue
+            doubt, candidates = nearest.in_doubt(rows, ready)
+            features = make(Z[rows] if gathered else Z[rows][doubt])
+            sums.merge(nearest.settle(rows, doubt, candidates, features, ready, weight[rows]))
         expected = ClusterSums.of(5, 4).update(Z.astype(float), nearest.labels, weight)
         np.testing.assert_allclose(sums.sums, expected.sums, atol=1e-12)
         np.testing.assert_allclose(sums.weight, expected.weight, atol=1e-12)
@@ -37,19 +46,39 @@ def test_bounds_never_miss_a_nearer_centre(dtype, gathered, seed, step):
         chosen = squares[np.arange(60), nearest.labels]
         # as near as the rounding of the products can tell
         assert (chosen <= squares.min(axis=1) + 64 * np.finfo(dtype).eps * (norms + 20)).all()
-        before = centres
-        centres = centres + step * rng.standard_normal((5, 4))
-        moved = np.linalg.norm(centres - before, axis=1)
+        before, centres = centres, centres + step * rng.standard_normal((5, 4)) * [1, 1, 0.3, 0.1]
 
 
-def test_small_moves_leave_few_rows_in_doubt(rng):
+def _groups(rng, heads=None):
+    """Rows in four groups, at their centres' first pass."""
     Z = np.repeat(10 * np.eye(4), 50, axis=0) + rng.standard_normal((200, 4))
-    nearest, centres = NearestCentres(200, 4), 10 * np.eye(4)
-    every = nearest.in_doubt(slice(0, 200), np.zeros(4))
-    assert len(every) == 200
-    assert nearest.settle(slice(0, 200), every, Z, centres).moves == 0
-    assert not len(nearest.in_doubt(slice(0, 200), np.full(4, 0.1)))
-    assert len(nearest.in_doubt(slice(0, 200), np.full(4, 10.0))) == 200
+    nearest, centres = NearestCentres(200, 4, heads), 10 * np.eye(4)
+    nearest.begin(slice(0, 200), Z, nearest.prepare(centres))
+    return nearest, centres
+
+
+def test_small_moves_leave_no_row_in_doubt(rng):
+    nearest, centres = _groups(rng)
+    for length, n_doubt in ((0.1, 0), (10.0, 200)):
+        doubt, candidates = nearest.in_doubt(slice(0, 200), nearest.prepare(centres + length * np.eye(4)[0], centres))
+        assert len(doubt) == n_doubt
+        assert candidates.shape == (n_doubt, 0)
+
+
+def test_heads_settle_rows_whose_margin_is_gone(rng):
+    """Moves of a length of 10 along all axes take every margin; with the axes for directions nothing is open."""
+    for n_directions, most in ((4, 0), (3, 200)):
+        nearest, centres = _groups(rng, Heads(200, np.eye(4)[:, :n_directions]))
+        doubt, candidates = nearest.in_doubt(slice(0, 200), nearest.prepare(centres + 5, centres))
+        assert len(doubt) <= most
+        assert candidates.shape == (len(doubt), 1)
+        assert n_directions == 4 or len(doubt)
+
+
+def test_a_margin_is_taken_by_the_fastest_other_centre():
+    nearest, centres = NearestCentres(1, 3), np.array([[0.0], [10.0], [20.0]])
+    moves = nearest.prepare(centres + np.array([[1.0], [4.0], [2.0]]), centres).moved
+    np.testing.assert_allclose(moves, [1 + 4, 4 + 2, 2 + 4], rtol=1e-6)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
