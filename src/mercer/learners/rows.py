@@ -10,6 +10,7 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.data.readers.arrays import ArrayReader
 from mercer.engines.base import S
+from mercer.recycling import empty
 from mercer.stats import Moments
 from mercer.validation import machine_memory
 
@@ -146,7 +147,7 @@ class FeatureRows:
     def _dense_matrix(
         self, title: str, work: Callable[[Block], S] | None = None, into: Any = None
     ) -> tuple[Any, Any, Array | None]:
-        Z = np.empty((self.n_rows, self.n_features), dtype=self.dtype)
+        Z = empty((self.n_rows, self.n_features), dtype=self.dtype)
         parts: dict[int, tuple[Any, Array | None]] = {}
 
         def make(block: Block) -> Any:
