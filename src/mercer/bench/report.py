@@ -1,7 +1,9 @@
 """One offline HTML page a paper: our figures beside the paper's claims, and a verdict on each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -57,19 +59,21 @@ class Group:
         """All but those."""
         return tuple(entry for entry in self.claims if entry.verdict.status is not Status.NOT_REPRODUCED)
 
-    def shared(self, name: str) -> str:
-        """Return what all of several claims say alike in a field, to be said once; nothing where they differ."""
-        return _alike(getattr(entry.claim, name) for entry in self.claims)
+    @property
+    def end(self) -> str:
+        """How most of the claims end, in the same words (": accuracy on test rows."), to be said once."""
+        ends = Counter(entry.claim.says.rpartition(": ")[2] for entry in self.claims if ": " in entry.claim.says)
+        end, times = max(ends.items(), key=itemgetter(1), default=("", 0))
+        return end if times > 1 and 2 * times > len(self.claims) else ""
 
     def short(self, says: str) -> str:
-        """Return the words of a claim without the end (": accuracy.") that all of the group have alike."""
-        end = _alike(entry.claim.says.rpartition(": ")[2] for entry in self.claims)
-        return says.removesuffix(f": {end}")
+        """Return the words of a claim without that end."""
+        return says.removesuffix(f": {self.end}")
 
-
-def _alike(texts: Iterable[str]) -> str:
-    first, *others = texts
-    return first if others and all(text == first for text in others) else ""
+    def shared(self, name: str) -> str:
+        """Return what all of several claims say alike in a field, to be said once; nothing where they differ."""
+        said = {getattr(entry.claim, name) for entry in self.claims}
+        return said.pop() if len(self.claims) > 1 and len(said) == 1 else ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Section:
     name: str
     title: str
     about: str
-    figures: "tuple[Drawn, ...]"
+    figures: "tuple[tuple[Drawn, Table], ...]"
     tables: tuple[Table, ...]
     groups: tuple[Group, ...]
     failed: tuple[Outcome, ...]
@@ -174,11 +178,24 @@ def _section(outcomes: Run, experiment: Experiment, groups: tuple[Group, ...], d
         name,
         experiment.title,
         experiment.about,
-        tuple(figure for figure in drawn if figure),
+        tuple((figure, _behind(figure)) for figure in drawn if figure),
         tuple(table for table in tables if table.rows),
         groups,
         tuple(outcome for outcome in cells if outcome.status == "failed"),
     )
+
+
+def _behind(figure: "Drawn") -> Table:
+    """Return the numbers that a figure draws: a row a line, a column a point."""
+    lines = [(panel.title, line) for panel in figure.panels for line in panel.lines]
+    columns = sorted({x for _, line in lines for x, _ in line.points})
+    rows = []
+    for title, line in lines:
+        at = dict(line.points)
+        entries = [Entry(f"{x:g}", ((figure.y_label, str(at[x])),) if x in at else ()) for x in columns]
+        rows.append((", ".join(filter(None, (title, line.label))) or figure.y_label, tuple(entries)))
+    caption = f"{figure.y_label} against {figure.x_label}"
+    return Table(caption, (figure.x_label, *(f"{x:g}" for x in columns)), tuple(rows))
 
 
 def _table(spec: Params, outcomes: Sequence[Outcome]) -> Table:
