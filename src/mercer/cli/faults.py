@@ -132,6 +132,7 @@ def _of_library(error: BaseException) -> tuple[int, str]:
 _KNOWN = (
     ("mercer.data.tables.base", "TableError", DATA),
     ("mercer.storage.errors", "ModelFileError", MODEL),
+    ("mercer.bench.errors", "NotWrittenError", OUTPUT),
     ("mercer.bench.errors", "BenchError", DATA),
     ("mercer.datasets.errors", "DatasetError", DATA),
 )
