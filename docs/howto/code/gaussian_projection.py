@@ -18,7 +18,8 @@ class GaussianProjection(FeatureMap):
     def _check_kernel(self, kernel):
         if not isinstance(kernel, Linear):
             raise ValueError(
-                f"GaussianProjection: kernel must be Linear(), got {kernel!r}. Use feature_map(kernel)."
+                f"GaussianProjection: kernel must be Linear(), got {kernel!r}. "
+                "Use feature_map(kernel)."
             )
 
     def _draw(self, kernel, X, n_components, rng):
