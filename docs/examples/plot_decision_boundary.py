@@ -26,7 +26,14 @@ grid = np.column_stack([xx.ravel(), yy.ravel()])
 figure, axes = plt.subplots(1, 4, figsize=(9.6, 2.9), sharey=True)
 for ax, (title, model) in zip(axes, models.items(), strict=True):
     score = model.decision_function(grid).reshape(xx.shape)
-    ax.contourf(xx, yy, score, levels=[-np.inf, 0, np.inf], colors=["#0b5394", "#b45309"], alpha=0.2)
+    ax.contourf(
+        xx,
+        yy,
+        score,
+        levels=[-np.inf, 0, np.inf],
+        colors=["#0b5394", "#b45309"],
+        alpha=0.2,
+    )
     ax.contour(xx, yy, score, levels=[0], colors="black", linewidths=1)
     ax.scatter(*X.T, c=np.where(y, "#b45309", "#0b5394"), s=4)
     ax.set(title=title, xticks=[], yticks=[])

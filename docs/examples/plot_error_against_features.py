@@ -28,13 +28,19 @@ for label, z in maps.items():
     for width in widths:
         squares = []
         for seed in range(10):
-            Z = z.set_params(n_components=int(width), random_state=seed).fit_transform(X)
+            Z = z.set_params(n_components=int(width), random_state=seed).fit_transform(
+                X
+            )
             K = z.kernel_(X)
             squares.append(np.sum((Z @ Z.T - K) ** 2))
         measured.append(np.sqrt(np.mean(squares)) / np.linalg.norm(K))
         predicted.append(np.sqrt(z.variance(X).sum()) / np.linalg.norm(K))
     (line,) = axes.loglog(widths, predicted, label=label)
     axes.loglog(widths, measured, "o", color=line.get_color())
-axes.set(xlabel="features D", ylabel="relative error of the Gram matrix", title="Measured (dots) and predicted (lines)")
+axes.set(
+    xlabel="features D",
+    ylabel="relative error of the Gram matrix",
+    title="Measured (dots) and predicted (lines)",
+)
 axes.legend()
 plt.show()

@@ -35,13 +35,23 @@ def measure(z):
 
 
 figure, axes = plt.subplots()
-for marker, z in zip("osD^", (FourierFeatures, Fastfood, OrthogonalFeatures, Nystroem), strict=True):
+for marker, z in zip(
+    "osD^", (FourierFeatures, Fastfood, OrthogonalFeatures, Nystroem), strict=True
+):
     widths = (64, 256, 1024) if z is Nystroem else (64, 256, 1024, 4096)
     points = np.array([measure(z(kernel, n_components=width)) for width in widths])
     axes.loglog(*points.T, marker=marker, label=z.__name__)
     for width, (milliseconds, error) in zip(widths, points, strict=True):
-        axes.annotate(str(width), (milliseconds, error), xytext=(4, 4), textcoords="offset points", fontsize=8)
-axes.set(xlabel="milliseconds to map 1,797 rows", ylabel="relative error of the Gram matrix")
+        axes.annotate(
+            str(width),
+            (milliseconds, error),
+            xytext=(4, 4),
+            textcoords="offset points",
+            fontsize=8,
+        )
+axes.set(
+    xlabel="milliseconds to map 1,797 rows", ylabel="relative error of the Gram matrix"
+)
 axes.set_title("Digits, Gaussian kernel; the numbers are the features D")
 axes.legend()
 plt.show()

@@ -4,10 +4,6 @@ Names load when they are first used: ``import mercer`` alone imports neither Sci
 """
 
 from importlib import import_module
-from importlib.metadata import version
-from typing import Any
-
-__version__ = version("mercer")
 
 _ROOM_OF = {
     name: room
@@ -101,9 +97,11 @@ _ROOMS = ["datasets"]  # reached as mercer.datasets without an import of its own
 __all__ = ["__version__", *sorted([*_ROOM_OF, *_ROOMS])]  # noqa: PLE0604
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return import_module(f"mercer.{name}")
+    if name == "__version__":
+        return import_module("importlib.metadata").version("mercer")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
     value = getattr(import_module(_ROOM_OF[name]), name)

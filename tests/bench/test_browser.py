@@ -8,6 +8,7 @@ import pytest
 from mercer import bench
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="the browser tests need selenium")
+support = pytest.importorskip("selenium.webdriver.support.ui", reason="the browser tests need selenium")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
@@ -107,17 +108,36 @@ def test_the_policy_lets_the_style_in_and_a_script_stays_out(driver, page):
     assert any("Content Security Policy" in entry["message"] for entry in driver.get_log("browser"))
 
 
+OPEN = "for (const d of document.querySelectorAll('details')) d.open = true"
+UNSEEN = """
+return [...document.querySelectorAll('details table')].filter(
+  table => !table.checkVisibility({contentVisibilityAuto: true}) || table.getBoundingClientRect().height === 0).length
+"""
+
+
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])
 def test_nothing_is_cut_off(driver, page, width):
     _open(driver, page, width=width)
-    driver.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
+    driver.execute_script(OPEN)
     assert driver.execute_script(OVERFLOWING) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(driver, page, scheme):
     _open(driver, page, width=1000, scheme=scheme)
+    driver.execute_script(OPEN)
     assert driver.execute_script(CONTRASTS) == []
+
+
+def test_what_is_folded_away_on_the_screen_is_printed(driver, page):
+    _open(driver, page, width=1000)
+    assert driver.execute_script(UNSEEN) > 0
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        # What was hidden has a size from the next frame on.
+        support.WebDriverWait(driver, 20).until(lambda it: it.execute_script(UNSEEN) == 0)
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_figures_follow_the_colour_scheme(driver, page):
@@ -137,10 +157,12 @@ def test_figures_follow_the_colour_scheme(driver, page):
 def test_a_table_of_many_columns_fits(driver, paper, width):
     columns = ", ".join(f'"a rather long name {i}"' for i in range(9))
     text = (paper / "experiment.toml").read_text().replace('"here", "<script>alert(1)</script>"', columns)
+    text = text.replace("data = [", 'kernel = ["k"]\ndata = [').replace('rows = ["data"]', 'rows = ["kernel"]')
     (paper / "experiment.toml").write_text(text)
     claims = (paper / "claims.toml").read_text()
     (paper / "claims.toml").write_text(claims[: claims.index("[[table]]")])
     bench.run("author_2020")
     _open(driver, bench.report("author_2020"), width=width)
+    driver.execute_script(OPEN)
     assert driver.execute_script("return document.querySelectorAll('.wide').length") == 1
     assert driver.execute_script(OVERFLOWING) == []

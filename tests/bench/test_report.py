@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 import pytest
 
 from mercer import bench
-from mercer.bench.report import policy
+from mercer.bench.page import policy
 
+DASH = "\N{EN DASH}"
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 
 
@@ -80,6 +81,79 @@ def test_every_figure_has_words_for_those_who_cannot_see_it(text):
     assert re.search(r'role="img" aria-label="relative Frobenius error against D', text)
     assert "<figcaption>Errors.</figcaption>" in text
     assert "The numbers behind this figure" in text
+
+
+MISSED = """
+[[claim]]
+id = "missed"
+source = "Figure 1"
+says = "bad beats good"
+experiment = "errors"
+kind = "order"
+metric = "frobenius_error"
+left = { map = "bad" }
+right = { map = "good" }
+over = { D = [10] }
+
+[[table]]
+id = "again"
+source = "Table 2"
+says = "{data}: accuracy of the second kind."
+note = "Both of them <so>."
+experiment = "other"
+metric = "train_accuracy"
+columns = ["data", "published", "spread"]
+rows = [["here", 99.0, 0.5], ["<script>alert(1)</script>", 80.0, 0.5]]
+"""
+
+
+@pytest.fixture
+def missed(paper):
+    with (paper / "claims.toml").open("a") as file:
+        file.write(MISSED)
+    bench.run("author_2020")
+    return " ".join(bench.report("author_2020").read_text().split())
+
+
+def _groups(text):
+    """Return the summaries of the groups of claims, and whether each is open."""
+    found = re.findall(r'<details class="group[^"]*" id="[^"]+"( open)?> <summary>(.*?)</summary>', text)
+    return {re.sub(r"\s+", " ", re.sub("<[^>]+>", "", summary)).strip(): bool(state) for state, summary in found}
+
+
+def test_what_was_not_reproduced_stands_open_and_the_rest_is_closed(missed):
+    assert _groups(missed) == {
+        "Figure 1 ✓ 1 reproduced ✕ 1 not reproduced": True,
+        "Table 1: accuracy on the training rows ✓ 1 reproduced ▲ 1 better": False,
+        "Table 2: accuracy on the training rows ▲ 1 better ✕ 1 not reproduced": True,
+        f"Text It is nice. {DASH} not run": False,
+    }
+
+
+def test_the_summary_comes_first_and_leads_to_what_was_not_reproduced(missed):
+    summary, rest = missed.split("<nav", 1)
+    assert "<strong>2</strong>" in summary  # not reproduced
+    assert '<a href="#errors-claims-0">Figure 1</a> bad beats good' in summary
+    assert "Ours: 91.00 ± 1.41 %, published: 99.00 ± 0.50 %." in summary
+    assert "good &lt;i&gt;beats&lt;/i&gt; bad" not in summary
+    assert rest.index("<figure") < rest.index("<details class=")
+
+
+def test_a_page_that_reproduced_all_has_no_list_of_what_was_not(text):
+    assert "What was not reproduced" not in text
+    assert not any(_groups(" ".join(text.split())).values())
+
+
+def test_what_the_claims_of_a_group_say_alike_is_said_once(missed):
+    assert missed.count("Both of them &lt;so&gt;.") == 1
+    main = missed.split("<main", 1)[1]
+    assert main.count("accuracy of the second kind.") == 1
+    assert '<th scope="row">here</th>' in main
+
+
+def test_a_table_whose_columns_are_its_rows_has_a_column_a_metric(text):
+    heads = [re.sub("<[^>]+>", " ", head).split() for head in re.findall("<thead>(.*?)</thead>", text)]
+    assert ["data", "accuracy", "on", "the", "training", "rows"] in heads
 
 
 def test_headings_go_down_one_level_at_a_time(text):

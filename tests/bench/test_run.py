@@ -115,6 +115,15 @@ def test_a_result_that_is_not_text_is_set_aside(paper):
     assert "it is not text" in said[0]
 
 
+@pytest.mark.parametrize("look", [bench.verdicts, bench.report, bench.stored])
+def test_looking_at_a_corrupted_result_names_it_too(paper, look):
+    bench.run("author_2020", tables=["errors"])
+    path = next((paper / "results" / "full" / "errors").glob("good-10-*.json"))
+    path.write_text("{}")
+    with pytest.warns(UserWarning, match=rf"{path.name}: it is not a result. Set aside as {path.stem}.corrupt"):
+        look("author_2020")
+
+
 def test_missing_data_skips_its_cells_and_is_tried_again(paper):
     toml = paper / "experiment.toml"
     toml.write_text(toml.read_text().replace('data = ["here"', 'data = ["gone"'))

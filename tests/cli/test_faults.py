@@ -310,3 +310,45 @@ def test_an_interrupt_leaves_nothing_half_written(model, here, number, code, pau
         assert process.wait(60) == code, said
     assert list(here.iterdir()) == []
     assert b"Traceback" not in said
+
+
+CTRL_C = """
+import os, runpy, signal, sys
+
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+moment = sys.argv.pop(1)
+sys.meta_path.insert(0, CtrlC())
+runpy.run_module("mercer", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "as_json"),
+    [
+        ("click", False),
+        ("mercer.cli.app", True),
+        ("mercer.cli.faults", False),
+        ("mercer.cli.compare", True),
+        ("numpy", False),
+        ("mercer._core", False),
+    ],
+)
+def test_ctrl_c_while_the_command_is_loading_is_one_line(here, moment, as_json):
+    command = [sys.executable, "-c", CTRL_C, moment, "compare", "-D", "8", *(["--json"] if as_json else [])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    message = "interrupted; nothing was written."
+    line = json.dumps({"error": message, "exit_code": 130}) if as_json else f"mercer: error: {message}"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"{line}\n")
+    assert not list(here.iterdir())
+
+
+def test_little_is_loaded_before_ctrl_c_is_a_line():
+    code = "import sys; before = set(sys.modules); import mercer.cli; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    loaded = {name for name in done.stdout.split() if not name.startswith(("importlib", "warnings"))}
+    assert loaded == {"mercer", "mercer.cli"}

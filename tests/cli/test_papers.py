@@ -105,3 +105,19 @@ def test_without_a_name_the_pages_of_all_papers_are_written(run, papers):
     done = run("papers", "report", "--json")
     assert [page["paper"] for page in json.loads(done.stdout)["reports"]] == ["small_2020"]
     assert run("papers", "report", "-o", "page.html").exit_code == 2
+
+
+def test_results_that_cannot_be_written_are_an_output_that_cannot(run, papers):
+    (papers / "file").write_text("")
+    done = run("papers", "run", "small_2020", "--results", papers / "file" / "results")
+    assert (done.exit_code, done.stdout) == (5, "")
+    assert "cannot be written (Not a directory). What was finished is kept: make room, or name another" in done.stderr
+
+
+def test_a_corrupted_result_is_named_by_whoever_looks(run, papers):
+    assert run("papers", "run", "small_2020").exit_code == 0
+    path = next((papers / "results" / "full" / "table1").glob("*.json"))
+    path.write_text("{")
+    done = run("papers", "verdicts", "small_2020")
+    assert done.exit_code == 0
+    assert f"{path.name}: it is not a result. Set aside as {path.stem}.corrupt" in done.stderr

@@ -4,12 +4,20 @@ import numpy as np
 import pytest
 
 from mercer import (
+    ArcCosine,
+    Cauchy,
+    Chi2,
     Concatenate,
     Exponential,
+    ExponentialPower,
+    Gaussian,
+    Laplacian,
     Linear,
     LinearFeatures,
+    Matern,
     Polynomial,
     RandomMaclaurin,
+    RationalQuadratic,
     Rescale,
     Sigmoid,
     TensorProduct,
@@ -19,6 +27,22 @@ from mercer import (
 from mercer.features import dispatch, methods_for, register
 from mercer.kernels import Kernel
 from mercer.testing import check_feature_map, sample_rows
+
+KERNELS = [
+    ArcCosine(1),
+    Cauchy(),
+    Chi2(),
+    Exponential(gamma=1.0),
+    ExponentialPower(0.7),
+    ExponentialPower(1.5),
+    Gaussian(),
+    Laplacian(),
+    Linear(),
+    Matern(0.5),
+    Matern(1.5),
+    Polynomial(3),
+    RationalQuadratic(1.0),
+]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +86,26 @@ def test_a_named_method():
         ValueError, match=r"method must be 'auto' or one of \['tensor_sketch', 'split_sketch', 'maclaurin'\]"
     ):
         feature_map(Polynomial(2), method="fourier")
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_the_methods_are_those_that_can_be_drawn(kernel):
+    """On one column, where every kernel that has grids has them."""
+    X = np.abs(sample_rows(6, 1))
+    drawn = []
+    for name in dispatch._row(kernel):
+        try:
+            feature_map(kernel, 8, method=name, random_state=0).fit(X)
+        except ValueError:
+            continue
+        drawn.append(name)
+    assert methods_for(kernel) == drawn
+
+
+def test_what_is_not_listed_says_why_when_it_is_named():
+    assert "binning" not in methods_for(Gaussian())
+    with pytest.raises(ValueError, match=r"Gaussian\(.*has no law of grid pitches: the law would have to be"):
+        feature_map(Gaussian(), method="binning").fit(sample_rows())
 
 
 def test_one_seed_one_map():

@@ -17,10 +17,15 @@ class GaussianProjection(FeatureMap):
 
     def _check_kernel(self, kernel):
         if not isinstance(kernel, Linear):
-            raise ValueError(f"GaussianProjection: kernel must be Linear(), got {kernel!r}. Use feature_map(kernel).")
+            raise ValueError(
+                f"GaussianProjection: kernel must be Linear(), got {kernel!r}. "
+                "Use feature_map(kernel)."
+            )
 
     def _draw(self, kernel, X, n_components, rng):
-        self.projection_ = rng.standard_normal((X.shape[1], n_components)) / np.sqrt(n_components)
+        self.projection_ = rng.standard_normal((X.shape[1], n_components)) / np.sqrt(
+            n_components
+        )
         return n_components
 
     def _writer(self, X):

@@ -17,7 +17,9 @@ class HyperbolicCosine(DotProductKernel):
 
     def __post_init__(self):
         if not self.gamma > 0:
-            raise ValueError(f"HyperbolicCosine: gamma must be positive, got {self.gamma!r}.")
+            raise ValueError(
+                f"HyperbolicCosine: gamma must be positive, got {self.gamma!r}."
+            )
 
     def _profile(self, t):
         return np.cosh(self.gamma * t)

@@ -7,3 +7,7 @@ class BenchError(ValueError):
 
 class MissingDataError(BenchError):
     """A data set that is not here: the cells that need it are skipped, and their claims are "not run"."""
+
+
+class NotWrittenError(BenchError):
+    """A file that could not be written: a full disk, or a folder that is not ours."""

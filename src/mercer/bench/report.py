@@ -1,26 +1,26 @@
 """One offline HTML page a paper: our figures beside the paper's claims, and a verdict on each."""
 
-import base64
-import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from mercer.bench.claims import Judged, Status, judge_all, load_claims
+from mercer.bench import page
+from mercer.bench.claims import Claim, Judged, Status, judge_all, load_claims
 from mercer.bench.errors import BenchError
-from mercer.bench.metrics import metric, sample
+from mercer.bench.metrics import METRICS, metric, sample
 from mercer.bench.run import Run, stored
-from mercer.bench.spec import Params, in_words, includes
+from mercer.bench.spec import Experiment, Params, in_words, includes
 from mercer.bench.store import Outcome, write_text
 
 if TYPE_CHECKING:
     from mercer.bench.figures import Drawn
 
-_TEMPLATE = Path(__file__).parent / "template"
-_RAISED = str.maketrans("-0123456789dp", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵈᵖ")
+Draw = Callable[[Params, Sequence[Outcome], str], "Drawn | None"]
+
 _SYMBOLS = {Status.REPRODUCED: "✓", Status.BETTER: "▲", Status.NOT_REPRODUCED: "✕", Status.NOT_RUN: "\N{EN DASH}"}
 
 
@@ -42,15 +42,50 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Claims that stand together, those of one table, say: what failed is shown, what held is a click away."""
+
+    id: str
+    title: str
+    claims: tuple[Judged, ...]
+
+    @property
+    def missed(self) -> tuple[Judged, ...]:
+        """Those that were not reproduced."""
+        return tuple(entry for entry in self.claims if entry.verdict.status is Status.NOT_REPRODUCED)
+
+    @property
+    def others(self) -> tuple[Judged, ...]:
+        """All but those."""
+        return tuple(entry for entry in self.claims if entry.verdict.status is not Status.NOT_REPRODUCED)
+
+    @property
+    def end(self) -> str:
+        """How most of the claims end, in the same words (": accuracy on test rows."), to be said once."""
+        ends = Counter(entry.claim.says.rpartition(": ")[2] for entry in self.claims if ": " in entry.claim.says)
+        end, times = max(ends.items(), key=itemgetter(1), default=("", 0))
+        return end if times > 1 and 2 * times > len(self.claims) else ""
+
+    def short(self, says: str) -> str:
+        """Return the words of a claim without that end."""
+        return says.removesuffix(f": {self.end}")
+
+    def shared(self, name: str) -> str:
+        """Return what all of several claims say alike in a field, to be said once; nothing where they differ."""
+        said = {getattr(entry.claim, name) for entry in self.claims}
+        return said.pop() if len(self.claims) > 1 and len(said) == 1 else ""
+
+
+@dataclass(frozen=True)
 class Section:
     """What the page shows of one experiment."""
 
     name: str
     title: str
     about: str
-    figures: "tuple[Drawn, ...]"
+    figures: "tuple[tuple[Drawn, Table], ...]"
     tables: tuple[Table, ...]
-    claims: tuple[Judged, ...]
+    groups: tuple[Group, ...]
     failed: tuple[Outcome, ...]
 
 
@@ -90,98 +125,97 @@ def report(
 def render(outcomes: Run) -> str:
     """Return the page as text."""
     try:
-        import jinja2  # noqa: PLC0415
-        import matplotlib  # noqa: F401, PLC0415
+        import jinja2  # noqa: F401, PLC0415 - optional
 
-        from mercer.bench import figures  # noqa: PLC0415
+        from mercer.bench.figures import draw  # noqa: PLC0415 - needs matplotlib
     except ImportError as missing:
         raise BenchError(f"the page needs {missing.name}: pip install 'mercer[bench]'.") from None
 
     paper = outcomes.paper
     judged = judge_all(load_claims(paper), outcomes.outcomes, quick=outcomes.quick)
-    sections = [_section(outcomes, experiment.name, judged) for experiment in paper.experiments]
-    in_sections = {entry.claim.id for section in sections for entry in section.claims}
-    style = (_TEMPLATE / "style.css").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATE),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: typeset(value) if type(value) is str else value,  # on purpose not its safe subclass
-    )
-    environment.globals.update(swatch=figures.swatch, symbols=_SYMBOLS)
-    return environment.get_template("paper.html").render(
+    of = {name: _groups(name, judged) for name in (*(experiment.name for experiment in paper.experiments), "")}
+    sections = [_section(outcomes, experiment, of[experiment.name], draw) for experiment in paper.experiments]
+    return page.render(
+        "paper.html",
         paper=paper,
         quick=outcomes.quick,
-        sections=[section for section in sections if _shown(section)],
-        others=[entry for entry in judged if entry.claim.id not in in_sections],
+        sections=[section for section in sections if section.groups or section.figures or section.tables],
+        others=of[""],
+        missed=[group for groups in of.values() for group in groups if group.missed],
         tally=_tally(judged),
+        count=_count,
+        symbols=_SYMBOLS,
         total=len(judged),
         machines=_machines(outcomes.outcomes),
         load=_load(outcomes.outcomes),
         counts=outcomes.counts(),
-        style=style,
-        policy=policy(style),
     )
 
 
-def policy(style: str) -> str:
-    """Return the page's content security policy: nothing but the one style sheet that it carries."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+def _groups(experiment: str, judged: Sequence[Judged]) -> tuple[Group, ...]:
+    """Gather the claims of an experiment by where they stand and what they measure; those of none are one group."""
+    found: dict[str, list[Judged]] = {}
+    for entry in judged:
+        if entry.claim.experiment == experiment:
+            found.setdefault(_title(entry.claim), []).append(entry)
+    name = experiment or "others"
+    return tuple(Group(f"{name}-claims-{i}", title, tuple(claims)) for i, (title, claims) in enumerate(found.items()))
 
 
-def typeset(text: str) -> str:
-    """Return text with inner products in angle brackets, powers raised (numbers, p and d), and sigma as the letter.
-
-    >>> typeset("(1+<x,y>)^10")
-    '(1+⟨x,y⟩)¹⁰'
-    >>> typeset("|x|^2p in R^d")
-    '|x|²ᵖ in Rᵈ'
-    """
-    text = text.replace("<x,y>", "\N{MATHEMATICAL LEFT ANGLE BRACKET}x,y\N{MATHEMATICAL RIGHT ANGLE BRACKET}")
-    text = re.sub(r"\bsigma\b", "\N{GREEK SMALL LETTER SIGMA}", text)
-    return re.sub(r"(?<=[\w)\u27e9|])\^(-?[\ddp]+)(?!\w)", lambda power: power[1].translate(_RAISED), text)
+def _title(claim: Claim) -> str:
+    if not claim.experiment:
+        return "Claims of no table or figure"
+    if claim.metric not in METRICS or claim.kind not in ("value", "ratio"):
+        return claim.source
+    return f"{claim.source}: {'ratios, ' if claim.kind == 'ratio' else ''}{claim.measured.label}"
 
 
-def _shown(section: Section) -> bool:
-    return bool(section.claims or section.figures or section.tables)
-
-
-def _section(outcomes: Run, name: str, judged: Sequence[Judged]) -> Section:
-    from mercer.bench.figures import draw  # noqa: PLC0415
-
-    experiment, cells = outcomes.paper.experiment(name), outcomes.outcomes.get(name, [])
+def _section(outcomes: Run, experiment: Experiment, groups: tuple[Group, ...], draw: Draw) -> Section:
+    name, cells = experiment.name, outcomes.outcomes.get(experiment.name, [])
     drawn = [draw(spec, cells, f"{name}-{i}") for i, spec in enumerate(experiment.figures)]
     tables = [_table(spec, cells) for spec in experiment.tables]
     return Section(
         name,
         experiment.title,
         experiment.about,
-        tuple(figure for figure in drawn if figure),
+        tuple((figure, _behind(figure)) for figure in drawn if figure),
         tuple(table for table in tables if table.rows),
-        tuple(entry for entry in judged if entry.claim.experiment == name),
+        groups,
         tuple(outcome for outcome in cells if outcome.status == "failed"),
     )
 
 
+def _behind(figure: "Drawn") -> Table:
+    """Return the numbers that a figure draws: a row a line, a column a point."""
+    lines = [(panel.title, line) for panel in figure.panels for line in panel.lines]
+    columns = sorted({x for _, line in lines for x, _ in line.points})
+    rows = []
+    for title, line in lines:
+        at = dict(line.points)
+        entries = [Entry(f"{x:g}", ((figure.y_label, str(at[x])),) if x in at else ()) for x in columns]
+        rows.append((", ".join(filter(None, (title, line.label))) or figure.y_label, tuple(entries)))
+    caption = f"{figure.y_label} against {figure.x_label}"
+    return Table(caption, (figure.x_label, *(f"{x:g}" for x in columns)), tuple(rows))
+
+
 def _table(spec: Params, outcomes: Sequence[Outcome]) -> Table:
-    """Lay cells out: ``rows`` and ``columns`` name parameters, ``metrics`` what each entry shows."""
+    """Lay cells out: ``rows`` and ``columns`` name parameters, ``metrics`` what each entry shows.
+
+    Where ``columns`` is one of the rows' own parameters there is a column a metric.
+    """
     done = [outcome for outcome in outcomes if outcome.status == "done"]
-    rows = list(dict.fromkeys(tuple(outcome.cell.params.get(name) for name in spec["rows"]) for outcome in done))
-    columns = list(dict.fromkeys(outcome.cell.params.get(spec["columns"]) for outcome in done))
-    metrics = spec["metrics"]
+    names, across, metrics = spec["rows"], spec["columns"], spec["metrics"]
+    columns: list[tuple[Params, str, Sequence[str]]] = [({}, metric(name).label, [name]) for name in metrics]
+    if across not in names:
+        values = dict.fromkeys(outcome.cell.params.get(across) for outcome in done)
+        columns = [({across: value}, in_words(across, value), metrics) for value in values]
     body = []
-    for row in rows:
-        at = dict(zip(spec["rows"], row, strict=True))
-        entries = [
-            _entry(done, {**at, spec["columns"]: column}, in_words(spec["columns"], column), metrics)
-            for column in columns
-        ]
+    for row in dict.fromkeys(tuple(outcome.cell.params.get(name) for name in names) for outcome in done):
+        at = dict(zip(names, row, strict=True))
+        entries = (_entry(done, {**at, **where}, title, shown) for where, title, shown in columns)
         body.append((", ".join(in_words(name, value) for name, value in at.items()), tuple(entries)))
-    head = (", ".join(str(name) for name in spec["rows"]), *(in_words(spec["columns"], column) for column in columns))
-    return Table(str(spec.get("caption", "")), head, tuple(body))
+    head = (", ".join(str(name) for name in names), *(title for _, title, _ in columns))
+    return Table(str(spec.get("caption", "All that was measured")), head, tuple(body))
 
 
 def _entry(outcomes: Sequence[Outcome], where: Params, column: str, metrics: Sequence[str]) -> Entry:
@@ -191,13 +225,19 @@ def _entry(outcomes: Sequence[Outcome], where: Params, column: str, metrics: Seq
     return Entry(column, tuple((label, str(value)) for label, value in found if value is not None))
 
 
-def _tally(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def _count(judged: Sequence[Judged]) -> dict[Status, int]:
+    """Return how many claims have each status, those of none left out."""
     counts = {status: sum(entry.verdict.status is status for entry in judged) for status in Status}
-    total = max(len(judged), 1)
+    return {status: number for status, number in counts.items() if number}
+
+
+def _tally(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    counts, total = _count(judged), max(len(judged), 1)
     start, shares = 0.0, []
-    for status, count in counts.items():
-        width = 100 * count / total
-        shares.append({"status": status, "count": count, "start": round(start, 3), "width": round(width, 3)})
+    for status in Status:
+        width = 100 * counts.get(status, 0) / total
+        share = {"status": status, "count": counts.get(status, 0), "start": round(start, 3), "width": round(width, 3)}
+        shares.append(share)
         start += width
     return shares
 

@@ -1,6 +1,7 @@
 """Run a paper's cells, skipping those that are stored: kill it and run it again, and it continues."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,7 +63,7 @@ def run(
     show : callable, optional
         Called with a ``Progress`` after every cell.
     warn : callable, optional
-        Called with a sentence for every result file that had to be set aside.
+        Called with a sentence for every result file that had to be set aside; a warning by default.
 
     Returns
     -------
@@ -101,9 +102,9 @@ def stored(name: str, *, quick: bool = False, results: Path | str | None = None)
 def open_store(
     paper: Paper, *, quick: bool, results: Path | str | None, warn: Callable[[str], None] | None = None
 ) -> Store:
-    """Return the store of a paper's results."""
+    """Return the store of a paper's results; a file that is set aside is a warning unless ``warn`` hears of it."""
     folder = paper.results(quick=quick) if results is None else Path(results)
-    return Store(folder, warn or (lambda _: None))
+    return Store(folder, warn or (lambda message: warnings.warn(message, stacklevel=2)))
 
 
 def _read(store: Store, experiment: Experiment, cell: Cell, *, quick: bool) -> Outcome:

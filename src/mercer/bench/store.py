@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
-from mercer.bench.errors import BenchError
+from mercer.bench.errors import BenchError, NotWrittenError
 from mercer.bench.spec import Cell
 
 Status = Literal["done", "skipped", "failed", "missing"]
@@ -66,7 +66,7 @@ class Store:
         path = self.path(cell)
         try:
             text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return Outcome(cell, "missing", reason="it has not been run yet")
         except UnicodeDecodeError:
             return self._set_aside(cell, path, "it is not text")
@@ -96,7 +96,7 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     except OSError as fault:
-        raise BenchError(_cannot_write(path, fault)) from None
+        raise NotWrittenError(_cannot_write(path, fault)) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -108,12 +108,13 @@ def write_text(path: Path, text: str) -> None:
         with suppress(OSError):
             Path(temporary).unlink()
         if isinstance(fault, OSError):
-            raise BenchError(_cannot_write(path, fault)) from None
+            raise NotWrittenError(_cannot_write(path, fault)) from None
         raise
 
 
 def _cannot_write(path: Path, fault: OSError) -> str:
-    return f"{path}: cannot be written ({fault.strerror}). What was finished is kept: make room and run again."
+    way_out = "make room, or name another folder, and run again"
+    return f"{path}: cannot be written ({fault.strerror}). What was finished is kept: {way_out}."
 
 
 def _checksum(content: dict[str, Any]) -> str:

@@ -4,16 +4,21 @@ Results go to standard output, and nothing else does; notes, progress and errors
 line. ``--json`` makes the result one JSON object.
 """
 
-import atexit
-import os
+# Nothing else is imported here, on purpose: what is imported within ``main`` can be interrupted with one line.
 import sys
-from contextlib import suppress
-from importlib.util import find_spec
-from typing import NoReturn
 
 
 def main() -> None:
-    """Run the command line, or say what to install."""
+    """Run the command line, or say what to install; Ctrl-C ends it in one line from the first import on."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        _interrupted()
+
+
+def _run() -> None:
+    from importlib.util import find_spec  # noqa: PLC0415 - see above
+
     missing = [package for package in ("click", "rich") if find_spec(package) is None]
     if missing:
         sys.stderr.write(
@@ -30,12 +35,30 @@ def main() -> None:
         raise
 
 
-def _leave(code: int) -> NoReturn:
+def _interrupted() -> None:
+    """Say so as the sub-commands do, which may not have been loaded yet, and end with their exit code."""
+    import json  # noqa: PLC0415 - see above
+    import os  # noqa: PLC0415 - see above
+
+    if os.environ.get("MERCER_TRACEBACK") == "1":
+        raise  # noqa: PLE0704 - the interrupt that is being handled
+    message, code = "interrupted; nothing was written.", 130
+    as_json = "--json" in sys.argv[1:]
+    sys.stderr.write(json.dumps({"error": message, "exit_code": code}) if as_json else f"mercer: error: {message}")
+    sys.stderr.write("\n")
+    _leave(code)
+
+
+def _leave(code: int) -> None:
     """End the process cleaned up, but with no interpreter's end.
 
     A thread of pyarrow may still be waiting for more of a stream. Python ends such a thread where it next asks for the
     interpreter's lock, in the midst of C++ that lets nothing pass, and the process would abort with a code of its own.
     """
+    import atexit  # noqa: PLC0415 - see above
+    import os  # noqa: PLC0415 - see above
+    from contextlib import suppress  # noqa: PLC0415 - see above
+
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

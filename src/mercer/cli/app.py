@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from mercer import __version__
-from mercer.cli.faults import EXIT_CODES, ClosedPipe, guarded
+from mercer.cli.faults import EXIT_CODES, ClosedPipe, Interrupted, guarded
 
 _COMMANDS = (
     "compare",
@@ -47,11 +46,13 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; click itself would turn a closed pipe into a failure of its own."""
+        """Run; click itself would make a failure of its own of a closed pipe, and a blank line of Ctrl-C."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise ClosedPipe from error
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
 
     def main(self, args: Any = None, prog_name: str | None = None, *others: Any, **extra: Any) -> Any:
         """Run, and end the process with an exit code."""
@@ -60,7 +61,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="mercer")
+@click.version_option(package_name="mercer", prog_name="mercer")
 def app() -> None:
     """Kernel machines at linear cost.
 

@@ -32,6 +32,10 @@ class ClosedPipe(Exception):  # noqa: N818 - no error: the reader has seen enoug
     """The reader of the output has gone."""
 
 
+class Interrupted(Exception):  # noqa: N818 - no error: the user has seen enough
+    """Ctrl-C was pressed."""
+
+
 def guarded(run: Callable[[Sequence[str]], Any], args: Sequence[str] | None) -> NoReturn:
     """Run the command line and leave the process, with nothing half-written and never a traceback.
 
@@ -96,7 +100,7 @@ def _verdict(error: BaseException) -> tuple[int, str]:
     if isinstance(error, SystemExit | click.exceptions.Exit):
         code = error.code if isinstance(error, SystemExit) else error.exit_code
         return (code if isinstance(code, int) else int(code is not None)), ""
-    if isinstance(error, KeyboardInterrupt | click.Abort):
+    if isinstance(error, KeyboardInterrupt | Interrupted | click.Abort):
         return INTERRUPTED, "interrupted; nothing was written."
     if isinstance(error, BrokenPipeError | ClosedPipe):
         # What is still buffered must not be written when the interpreter ends.
@@ -128,6 +132,7 @@ def _of_library(error: BaseException) -> tuple[int, str]:
 _KNOWN = (
     ("mercer.data.tables.base", "TableError", DATA),
     ("mercer.storage.errors", "ModelFileError", MODEL),
+    ("mercer.bench.errors", "NotWrittenError", OUTPUT),
     ("mercer.bench.errors", "BenchError", DATA),
     ("mercer.datasets.errors", "DatasetError", DATA),
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer.bench.environment import machine
-from mercer.bench.report import policy
+from mercer.bench.page import render as render_page
 from mercer.bench.spec import Cell
 from mercer.bench.store import Outcome
 from mercer.cli.comparison import Result, Rows
@@ -20,12 +20,8 @@ _FIGURES = (
 
 def render(rows: Rows, results: list[Result], metric: str) -> str:
     """Return the page as text."""
-    import jinja2  # noqa: PLC0415 - optional
-
-    from mercer import bench  # noqa: PLC0415 - optional
     from mercer.bench import figures  # noqa: PLC0415 - needs matplotlib
 
-    style = (Path(bench.__file__).parent / "template" / "style.css").read_text(encoding="utf-8")
     drawn: list[Any] = []
     # A figure for each kernel: a figure tells eight series apart.
     for kernel in dict.fromkeys(result.kernel for result in results if result.kernel):
@@ -33,19 +29,15 @@ def render(rows: Rows, results: list[Result], metric: str) -> str:
             y = metric if value == "score" else value
             spec = _spec(metric if title == "score" else title, y, log, caption)
             drawn.append(figures.draw(spec, _outcomes(results, kernel, value, y), f"f{len(drawn)}"))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    return environment.get_template("compare.html").render(
+    return render_page(
+        "compare.html",
+        _HERE,
         rows=rows,
         results=[result for result in results if not result.reason],
         left_out=list(dict.fromkeys(f"{result.model}: {result.reason}" for result in results if result.reason)),
         metric=metric,
         figures=[figure for figure in drawn if figure is not None],
         machine=machine(),
-        swatch=figures.swatch,
-        style=style,
-        policy=policy(style),
     )
 
 

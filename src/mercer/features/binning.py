@@ -11,7 +11,7 @@ from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier import require_shift_invariant
 from mercer.kernels import Kernel, Laplacian
-from mercer.kernels.spectral import grids
+from mercer.kernels.spectral import grids, require_grids
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import block_norm, check_integer, check_memory, check_rows, row_number
 
@@ -94,6 +94,7 @@ class RandomBinning(FeatureMap):
 
     def _check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("RandomBinning", kernel)
+        require_grids(kernel)
 
     def _checked_width(self) -> int:
         if self.n_components is None and self.sparse_output:

@@ -97,14 +97,30 @@ register(ExpectedProduct, "kitchen_sinks", _expected_product)
 
 
 def methods_for(kernel: Kernel) -> list[str]:
-    """Return the names of the maps known for a kernel, the default first.
+    """Return the names of the maps that can be drawn for a kernel, the default first.
 
-    >>> from mercer import Polynomial
+    ``feature_map`` with the name of one that cannot says at ``fit`` what it lacks.
+
+    >>> from mercer import Gaussian, Laplacian, Polynomial
     >>> from mercer.features import methods_for
     >>> methods_for(Polynomial(2))
     ['tensor_sketch', 'split_sketch', 'maclaurin']
+    >>> methods_for(Laplacian())
+    ['shift_invariant', 'fourier', 'quasi_random', 'binning']
+    >>> "binning" in methods_for(Gaussian())
+    False
     """
-    return list(_row(kernel))
+    return [name for name, factory in _row(kernel).items() if _takes_its_kernel(factory(kernel, 1))]
+
+
+def _takes_its_kernel(made: FeatureMap) -> bool:
+    kernel = getattr(made, "kernel", None)  # a map may have none to name: kitchen sinks, or one of a user's own
+    try:
+        if kernel is not None:
+            made._check_kernel(kernel)
+    except ValueError:
+        return False
+    return True
 
 
 def _row(kernel: Kernel) -> dict[str, MapFactory]:

@@ -245,13 +245,17 @@ class Matern(_LengthScaled):
         with np.errstate(divide="ignore", over="ignore"):
             return np.asarray(self.nu / special.gammaincinv(self.nu, points[:, 0]))
 
+    @property
+    def has_grids(self) -> bool:
+        """Whether ``pitches`` can draw: nu is at most 1/2."""
+        return self.nu <= 0.5
+
     def pitches(self, rng: np.random.RandomState, n_grids: int, n_features: int) -> Array:
         """Draw pitches for one column and nu <= 1/2, where the kernel is a mixture of Laplace kernels.
 
         t^nu K_nu(t) is the mean of exp(-u t) over u = B^(-1/2) with B ~ Beta(nu, 1/2 - nu).
         """
-        if self.nu > 0.5:
-            return super().pitches(rng, n_grids, n_features)
+        self.require_grids()
         self._one_column(n_features)
         with np.errstate(divide="ignore"):  # an infinite rate ends at the smallest pitch
             rates = np.ones(n_grids) if self.nu == 0.5 else rng.beta(self.nu, 0.5 - self.nu, n_grids) ** -0.5
@@ -391,14 +395,18 @@ class ExponentialPower(_LengthScaled):
             log_s += (1 - a) / a * (np.log(np.sin((1 - a) * angle)) - np.log(exponential))
             return 2 * np.exp(np.minimum(log_s, 600.0))
 
+    @property
+    def has_grids(self) -> bool:
+        """Whether ``pitches`` can draw: alpha is at most 1."""
+        return self.alpha <= 1
+
     def pitches(self, rng: np.random.RandomState, n_grids: int, n_features: int) -> Array:
         """Draw pitches for one column and alpha <= 1, where exp(-t^alpha) is convex.
 
         The survival function exp(-v) (1 + alpha v), v = (t / l)^alpha, is that of v ~ Gamma(2) with probability alpha
         and v ~ Gamma(1) otherwise.
         """
-        if self.alpha > 1:
-            return super().pitches(rng, n_grids, n_features)
+        self.require_grids()
         self._one_column(n_features)
         shapes = np.where(rng.random_sample(n_grids) < self.alpha, 2.0, 1.0)
         return self._as_pitches(rng.standard_gamma(shapes) ** (1 / self.alpha))

@@ -94,6 +94,17 @@ class Grids(NamedTuple):
     pitches: Array
 
 
+def require_grids(kernel: Kernel) -> None:
+    """Refuse an expression of which a part has no grids, with the reason."""
+    parts = (
+        kernel.terms if isinstance(kernel, Product) else (kernel.kernel,) if isinstance(kernel, Scale | Columns) else ()
+    )
+    for part in parts:
+        require_grids(part)
+    if not parts:
+        _leaf(kernel).require_grids()
+
+
 def grids(kernel: Kernel, rng: np.random.RandomState, n_grids: int, n_features: int) -> Grids:
     """Draw grids on which two points share a cell with probability k(x, y).
 

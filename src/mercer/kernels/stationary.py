@@ -60,7 +60,18 @@ class StationaryKernel(Kernel):
 
     def pitches(self, rng: np.random.RandomState, n_grids: int, n_features: int) -> Array:
         """Draw grid pitches (n_grids, n_features) such that two points share a cell with probability k(x, y)."""
-        raise ValueError(f"RandomBinning: {self!r} has no law of grid pitches: {self._why_no_grids}.")
+        self.require_grids()
+        raise NotImplementedError
+
+    @property
+    def has_grids(self) -> bool:
+        """Whether ``pitches`` can draw, for one column at least."""
+        return type(self).pitches is not StationaryKernel.pitches
+
+    def require_grids(self) -> None:
+        """Refuse a kernel that has no grids, with the reason."""
+        if not self.has_grids:
+            raise ValueError(f"RandomBinning: {self!r} has no law of grid pitches: {self._why_no_grids}.")
 
     _why_no_grids: ClassVar[str] = (
         "it is not a product over columns of functions that are convex in |x - y|. Use FourierFeatures, or Laplacian"
