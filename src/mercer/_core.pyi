@@ -1,4 +1,4 @@
-"""Typed stub of the compiled core (csrc/bindings.cpp). Each function equals its namesake in mercer.reference.
+"""Typed stub of the compiled core (csrc/bind_*.cpp). Each function equals its namesake in mercer.reference.
 
 Arrays are float32 or float64 throughout a call, with contiguous rows; nothing is converted or copied. A bad bound is a
 ValueError, another dtype a TypeError. Calls run on the calling thread without the GIL.
