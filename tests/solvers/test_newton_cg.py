@@ -151,6 +151,24 @@ def test_sparse_and_single_precision_features(rows):
     np.testing.assert_allclose(single.value, dense.value, atol=1e-4)
 
 
+@pytest.mark.parametrize("gap_tol", [1e-2, 1e-4, 1e-6])
+def test_the_gap_asked_for_is_the_gap_at_most(rows, gap_tol):
+    """The distance of the objective from its least value, which a solution to rounding tells; the least strict saves a step."""
+    Z, y = rows
+    Y, start = _targets(SquaredHinge(), y), np.zeros((7, 3))
+    exact = newton_cg(SquaredHinge(), _reduce(Z, Y), start, penalty=0.1, tol=1e-12)
+    near = newton_cg(SquaredHinge(), _reduce(Z, Y), start, penalty=0.1, tol=1e-12, gap_tol=gap_tol)
+
+    def objective(value):
+        scores = Z @ value[:-1] + value[-1]
+        return SquaredHinge().values(scores, Y).sum() + 0.05 * np.sum(value[:-1] ** 2)
+
+    assert near.success
+    assert objective(near.value) - objective(exact.value) <= gap_tol * objective(exact.value)
+    assert near.iterations <= exact.iterations - (gap_tol == 1e-2)
+    assert len(near.history) == near.iterations + 1
+
+
 def test_running_out_of_iterations_is_said_with_advice(rows):
     Z, y = rows
     solution = newton_cg(Logistic(), _reduce(Z, _targets(Logistic(), y)), np.zeros((7, 3)), penalty=1e-3, max_iter=2)

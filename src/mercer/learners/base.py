@@ -194,6 +194,7 @@ class KernelLearner(NestedParams, BaseEstimator):
         penalty: float,
         intercept_penalty: float = 0.0,
         tol: float,
+        gap_tol: float = 0.0,
         max_iter: int,
     ) -> Solution:
         """Minimise a smooth loss over (D + 1, k) coefficients, with the features held if they fit."""
@@ -207,6 +208,7 @@ class KernelLearner(NestedParams, BaseEstimator):
             intercept_penalty=intercept_penalty,
             precondition=gram_preconditioner(rows.sample_gram(), penalty, intercept_penalty),
             tol=tol,
+            gap_tol=gap_tol,
             max_iter=max_iter,
             eps=float(np.finfo(rows.dtype).eps),
         )

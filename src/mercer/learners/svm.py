@@ -112,9 +112,16 @@ class SupportVectorLearner(KernelLearner):
     def _by_newton(self, rows: FeatureRows) -> Solution:
         loss = SquaredHinge() if self.loss == "squared_hinge" else SquaredEpsilonInsensitive(self._epsilon())
         shape, penalty = (rows.n_features + 1, self._n_targets), 1.0 / self.C
-        # The objective lies above its minimum by the square of the gradient's size.
+        # A truncated step may find the decrement too small; after it the distance is smaller still.
         solution = self._by_newton_cg(
-            rows, loss, shape, penalty=penalty, intercept_penalty=penalty, tol=0.1 * self.tol, max_iter=self.max_iter
+            rows,
+            loss,
+            shape,
+            penalty=penalty,
+            intercept_penalty=penalty,
+            tol=0.1 * self.tol,
+            gap_tol=0.1 * self.tol,
+            max_iter=self.max_iter,
         )
         return replace(solution, value=solution.value.T, gap=solution.details.get("gap"))
 

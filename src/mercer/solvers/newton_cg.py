@@ -39,6 +39,7 @@ def newton_cg(
     intercept_penalty: float = 0.0,
     precondition: Preconditioner | None = None,
     tol: float = 1e-9,
+    gap_tol: float = 0.0,
     max_iter: int = 100,
     max_products: int = 200,
     eps: float = float(np.finfo(np.float64).eps),
@@ -64,6 +65,8 @@ def newton_cg(
         inverse of an approximation of the Hessian to an array of shape (D + 1, k).
     tol : float
         Stop where the gradient's norm is ``tol`` times that at 0, or rounding leaves nothing to gain.
+    gap_tol : float
+        Stop after a step whose Newton decrement, half its square, was at most this part of the objective.
     max_iter : int
     max_products : int
         Products with the Hessian in an iteration, at most.
@@ -102,7 +105,9 @@ def newton_cg(
         slope = problem.dots(point.gradient, direction)
         gap = float(np.max(-slope / (2 * np.maximum(point.value, np.finfo(float).tiny))))
         value, point, moved = problem.step(value, point, direction, slope)
-        if not moved:
+        if gap <= gap_tol:
+            history.append(float((problem.norms(point.gradient) / scale).max()))
+        if not moved or gap <= gap_tol:
             status = "success"
             break
     else:
