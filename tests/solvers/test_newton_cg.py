@@ -153,7 +153,7 @@ def test_sparse_and_single_precision_features(rows):
 
 @pytest.mark.parametrize("gap_tol", [1e-2, 1e-4, 1e-6])
 def test_the_gap_asked_for_is_the_gap_at_most(rows, gap_tol):
-    """The distance of the objective from its least value, which a solution to rounding tells; the least strict saves a step."""
+    """The distance of the objective from its least value is; the least strict saves a step."""
     Z, y = rows
     Y, start = _targets(SquaredHinge(), y), np.zeros((7, 3))
     exact = newton_cg(SquaredHinge(), _reduce(Z, Y), start, penalty=0.1, tol=1e-12)
