@@ -1,8 +1,9 @@
 """``python -m benchmarks regression``: accuracy and time on real regression sets against Nystroem + RidgeCV.
 
 MERCER_DATA names the folder of uci_kin40k.npz, uci_protein.npz and california_housing.npz. Both sides get the same
-standardised float32 rows, Gaussian kernel of width "scale", D = 1000 and 30 alphas; a tenth of the rows is held out,
-and R^2 is the mean of three draws. A row says so where our R^2 is below the peer's.
+standardised float32 rows, a Gaussian kernel, D = 1000 and 30 alphas. The peer takes the width "scale"; we try that and
+three others in our time, and keep the one of the least leave-one-out error. A tenth of the rows is held out, and R^2 is
+the mean of three draws. A row says so where our R^2 is below the peer's.
 """
 
 import os
@@ -22,6 +23,7 @@ from mercer import Gaussian, KernelRidge, Nystroem
 SETS = ("uci_kin40k", "uci_protein", "california_housing")
 N_COMPONENTS, DRAWS = 1000, 3
 ALPHAS = np.logspace(-6, 3, 30)
+FACTORS = (0.25, 0.5, 1.0, 2.0)  # of gamma "scale"
 
 
 def split(name: str) -> tuple[np.ndarray, ...]:
@@ -33,15 +35,18 @@ def split(name: str) -> tuple[np.ndarray, ...]:
     return X[~held_out], y[~held_out], X[held_out], y[held_out]
 
 
-def ours(gamma: float, seed: int) -> KernelRidge:
-    features = Nystroem(Gaussian(gamma=gamma), n_components=N_COMPONENTS, random_state=seed)
-    return KernelRidge(features=features, alpha="loo", alphas=ALPHAS)
+def ours(gamma: float, seed: int, X: np.ndarray, y: np.ndarray) -> KernelRidge:
+    def fit(factor: float) -> KernelRidge:
+        kernel = Gaussian(gamma=factor * gamma)
+        features = Nystroem(kernel, n_components=N_COMPONENTS, landmarks="kmeans", random_state=seed)
+        return KernelRidge(features=features, alpha="loo", alphas=ALPHAS).fit(X, y)
+
+    return min((fit(factor) for factor in FACTORS), key=lambda model: model.scores_.min())
 
 
-def peer(gamma: float, seed: int) -> object:
-    return make_pipeline(
-        SklearnNystroem(gamma=gamma, n_components=N_COMPONENTS, random_state=seed), RidgeCV(alphas=ALPHAS)
-    )
+def peer(gamma: float, seed: int, X: np.ndarray, y: np.ndarray) -> object:
+    features = SklearnNystroem(gamma=gamma, n_components=N_COMPONENTS, random_state=seed)
+    return make_pipeline(features, RidgeCV(alphas=ALPHAS)).fit(X, y)
 
 
 def score(make: Callable[..., object], rows: tuple[np.ndarray, ...], gamma: float) -> tuple[float, float]:
@@ -49,9 +54,8 @@ def score(make: Callable[..., object], rows: tuple[np.ndarray, ...], gamma: floa
     X, y, X_test, y_test = rows
     scores, seconds = [], []
     for seed in range(DRAWS):
-        model = make(gamma, seed)
         start = time.perf_counter()
-        model.fit(X, y)
+        model = make(gamma, seed, X, y)
         seconds.append(time.perf_counter() - start)
         scores.append(model.score(X_test, y_test))
     print(f"  {make.__name__}: R^2 {np.mean(scores):.4f} ({', '.join(f'{s:.4f}' for s in scores)})", flush=True)
