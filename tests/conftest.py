@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from mercer import core
 
 settings.register_profile("mercer", deadline=None)  # a busy machine is no fault of the code
 settings.load_profile("mercer")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, where Ctrl-C could not be tested
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def expected_core() -> str:
