@@ -350,5 +350,6 @@ def test_ctrl_c_while_the_command_is_loading_is_one_line(here, moment, as_json):
 def test_little_is_loaded_before_ctrl_c_is_a_line():
     code = "import sys; before = set(sys.modules); import mercer.cli; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    loaded = {name for name in done.stdout.split() if not name.startswith(("importlib", "warnings"))}
-    assert loaded == {"mercer", "mercer.cli"}
+    loaded = set(done.stdout.split())  # an editable install loads a few small modules to find mercer
+    assert {name for name in loaded if name.startswith("mercer")} == {"mercer", "mercer.cli"}
+    assert not loaded & {"click", "importlib.metadata", "numpy", "rich", "scipy", "sklearn"}
