@@ -172,8 +172,13 @@ def online_newton(gram: Array, y: Array, loss: int, limit: int, *out: Array) -> 
     _primitive("online_newton")(gram, y, loss, limit, *out)
 
 
-def scores(Z: Array, weights: Array, out: Array | None = None) -> Array:
-    """Return Z times a few columns of weights of its own precision, (D, k); by BLAS where that is as quick."""
+def scores(Z: Any, weights: Array, out: Array | None = None) -> Array:
+    """Return rows of features, dense or CSR, times columns of weights (D, k).
+
+    A few columns of the precision of dense rows, which ``out`` asks for, are multiplied by our own loop.
+    """
+    if not isinstance(Z, np.ndarray) or Z.dtype != weights.dtype:
+        return np.asarray(Z @ weights)
     n_columns = weights.shape[1]
     if out is None:
         out = np.empty((Z.shape[0], n_columns), dtype=Z.dtype)

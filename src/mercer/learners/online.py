@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import core
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
@@ -142,7 +143,8 @@ class OnlineLearner(KernelLearner):
 
         def work(block: Block) -> Array:
             Z = self._features(block.X)
-            scores: Array = Z @ coef.astype(Z.dtype, copy=False) + np.asarray(self.intercept_, dtype=Z.dtype)
+            scores = core.scores(Z, coef.astype(Z.dtype, copy=False))
+            scores += np.asarray(self.intercept_, dtype=Z.dtype)
             return scores
 
         blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)

@@ -61,11 +61,16 @@ def rows_in_doubt(
     margins[rows] = np.where(several, gap, _margin(square, gap))
     found = np.flatnonzero(several | (label != labels[rows]))
     doubt[: len(found)] = rows[found]
-    for word in range(candidates.shape[1]):
-        bits = possible[64 * word : 64 * (word + 1), found]
-        powers = np.uint64(1) << np.arange(len(bits), dtype=np.uint64)
-        candidates[: len(found), word] = powers @ bits.astype(np.uint64)
+    _write_bits(possible[:, found], candidates)
     return len(found)
+
+
+def _write_bits(chosen: Array, words: Array) -> None:
+    """Write for each column of ``chosen`` a row of 64-bit words with a bit for each of its rows."""
+    for word in range(words.shape[1]):
+        bits = chosen[64 * word : 64 * (word + 1)]
+        powers = np.uint64(1) << np.arange(len(bits), dtype=np.uint64)
+        words[: bits.shape[1], word] = powers @ bits.astype(np.uint64)
 
 
 def nearest_centres(
@@ -112,13 +117,19 @@ def nearest_centres(
     labels[rows] = new
     changed = np.flatnonzero(old != new)
     factor = weight[rows[changed]] if len(weight) else np.ones(len(changed))
-    member = np.zeros((len(totals), len(changed)))
-    member[new[changed], np.arange(len(changed))] = factor
-    left = np.flatnonzero(old[changed] >= 0)
-    member[old[changed[left]], left] = -factor[left]
+    member, n_left = _changes(old[changed], new[changed], factor, len(totals))
     sums += member @ Z[changed].astype(np.float64)
     totals += member.sum(axis=1)
-    return len(left)
+    return n_left
+
+
+def _changes(old: Array, new: Array, factor: Array, n_clusters: int) -> tuple[Array, int]:
+    """Return how much of each row (across) comes to each cluster or goes from it, and how many rows left one."""
+    member = np.zeros((n_clusters, len(new)))
+    member[new, np.arange(len(new))] = factor
+    left = np.flatnonzero(old >= 0)
+    member[old[left], left] = -factor[left]
+    return member, len(left)
 
 
 def _margin(own: Array, gap: Array) -> Array:

@@ -279,13 +279,11 @@ class _Descent:
         blocks = row_blocks(self.n_rows, _CHECK_ROWS)
         parts = np.empty((len(blocks), 2, self.n_problems))
         weights = value[:, :-1].T.astype(self._product_dtype)
-        constant, is_sparse = self.problems.constant * value[:, -1], sparse.issparse(self.Z)
+        constant = self.problems.constant * value[:, -1]
 
         def work(numbered: tuple[int, slice]) -> None:
             number, rows = numbered
-            Z = self.Z[rows]
-            product = core.scores(Z, weights) if Z.dtype == weights.dtype and not is_sparse else Z @ weights
-            scores = np.asarray(product, dtype=np.float64) + constant
+            scores = core.scores(self.Z[rows], weights).astype(np.float64) + constant
             parts[number, 0] = self.problems.gaps(rows, scores, duals[rows]).sum(axis=0)
             parts[number, 1] = self.problems.losses(rows, scores).sum(axis=0)
 

@@ -112,10 +112,15 @@ def newton_cg(
             break
     else:
         history.append(float((problem.norms(point.gradient) / scale).max()))
-    advice = f"{max_iter} iterations left a gradient of {history[-1]:.1e} of that at 0: raise max_iter or the penalty."
-    gap = min(gap, problem.bound(point))
-    details = {"solver": "newton-cg", "gap": gap, "passes": problem.passes}
-    return Solution(value, status, len(history) - 1, tuple(history), "" if status == "success" else advice, details)
+    details = {"solver": "newton-cg", "gap": min(gap, problem.bound(point)), "passes": problem.passes}
+    return Solution(value, status, len(history) - 1, tuple(history), _advice(status, history), details)
+
+
+def _advice(status: str, history: list[float]) -> str:
+    if status == "success":
+        return ""
+    n_iter, ratio = len(history) - 1, history[-1]
+    return f"{n_iter} iterations left a gradient of {ratio:.1e} of that at 0: raise max_iter or the penalty."
 
 
 @dataclass
@@ -248,7 +253,5 @@ class _Problem:
 
 def _scores(Z: Any, value: Array) -> Array:
     """Return Z W + b in float64, by a product in Z's precision."""
-    weights = value[:-1].astype(Z.dtype, copy=False)
-    product = core.scores(Z, weights) if isinstance(Z, np.ndarray) else Z @ weights
-    scores: Array = np.asarray(product, dtype=np.float64) + value[-1]
+    scores: Array = core.scores(Z, value[:-1].astype(Z.dtype, copy=False)).astype(np.float64) + value[-1]
     return scores
