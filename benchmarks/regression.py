@@ -3,7 +3,7 @@
 MERCER_DATA names the folder of uci_kin40k.npz, uci_protein.npz and california_housing.npz. Both sides get the same
 standardised float32 rows, a Gaussian kernel, D = 1000 and 30 alphas. The peer takes the width "scale"; we try that and
 three others in our time, and keep the one of the least leave-one-out error. Landmarks by k-means were chosen after test
-runs. A tenth of the rows is held out, and R^2 is the mean of three draws. A row says so where our R^2 is below the peer's.
+runs. A tenth of the rows is held out, and R^2 is the mean of three draws. A row says so where ours is below the peer's.
 """
 
 import os
