@@ -5,11 +5,16 @@ import pytest
 from scipy import sparse
 
 from mercer import (
+    FOGDClassifier,
     FourierFeatures,
     Gaussian,
     KernelRidge,
     KernelRidgeClassifier,
+    KernelSVC,
+    KernelSVR,
+    KitchenSinksClassifier,
     Laplacian,
+    NOGDRegressor,
     RandomBinning,
     as_blocks,
     config_context,
@@ -127,3 +132,29 @@ def test_features_are_held_while_they_fit(sparse_output):
     np.testing.assert_array_equal(weights, weight)
     np.testing.assert_array_equal(targets.ravel(), y)
     np.testing.assert_allclose(first.ravel(), matrix.T @ (weight * y), rtol=1e-12)
+
+
+SCORED = [FOGDClassifier, KernelRidge, KernelRidgeClassifier, KernelSVC, KernelSVR, KitchenSinksClassifier]
+
+
+@pytest.mark.parametrize("kind", [*SCORED, NOGDRegressor])
+def test_blocks_are_scored_as_arrays_are(kind):
+    rng = np.random.RandomState(0)
+    X, weight = rng.rand(300, 2), rng.rand(300)
+    number = np.hypot(*X.T) + 0.1 * rng.standard_normal(300)
+    y = np.where(number > 0.8, "far", "near") if hasattr(kind, "decision_function") else number
+    model = kind(n_components=20, random_state=0).fit(X, y)
+    parts = [slice(0, 130), slice(130, 300)]
+    assert model.score(as_blocks(X, y, block_rows=77)) == model.score(X, y)
+    weighted = model.score(X, y, sample_weight=weight)
+    assert weighted != model.score(X, y)
+    for source in (
+        as_blocks(X, y, sample_weight=weight, block_rows=77),
+        as_blocks(lambda: ((X[part], y[part], weight[part]) for part in parts)),
+    ):
+        assert model.score(source) == pytest.approx(weighted, rel=1e-12)
+    for unlabelled in ((X,), (as_blocks(X),)):
+        with pytest.raises(ValueError, match=rf"{kind.__name__}: score needs y: score\(X, y\), or"):
+            model.score(*unlabelled)
+    with pytest.raises(ValueError, match=f"{kind.__name__}: X is Blocks, which bring their own y and weights"):
+        model.score(as_blocks(X, y), y)

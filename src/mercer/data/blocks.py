@@ -158,6 +158,14 @@ class Blocks:
             if block.y is not None:
                 yield block.y
 
+    def labels(self) -> tuple[Array | None, Array | None]:
+        """Return y and the weights of all rows, in a pass over them; None for what the rows do not have."""
+        ys, weights = zip(*((block.y, block.sample_weight) for block in self.labelled()), strict=True)
+        return (
+            None if ys[0] is None else np.concatenate(ys),
+            None if weights[0] is None else np.concatenate(weights),
+        )
+
     def _rows_a_block(self) -> int:
         return self.block_rows or get_config().block_rows
 

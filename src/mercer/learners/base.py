@@ -285,12 +285,26 @@ class KernelLearner(NestedParams, BaseEstimator):
             return scores
 
         blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
-        if blocks.width != self.n_features_in_:
-            raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
+        self._check_width(blocks)
         with self._threads():
             cut = blocks.recut(self._rows_to_score(blocks), name)
             scores = rows_of(self._engine, work, cut)
         return scores.ravel() if self.coef_.ndim == 1 else scores
+
+    def _check_width(self, blocks: Blocks) -> None:
+        if blocks.width != self.n_features_in_:
+            raise ValueError(
+                f"X has {blocks.width} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
+            )
+
+    def _scored_with(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """Return y and the weights that predictions for X are scored with: those given, or those of ``Blocks``."""
+        name = type(self).__name__
+        if isinstance(X, Blocks):
+            y, sample_weight = as_blocks(X, y, sample_weight=sample_weight, owner=name).labels()
+        if y is None:
+            raise ValueError(f"{name}: score needs y: score(X, y), or score(as_blocks(X, y)).")
+        return y, sample_weight
 
     def _overflow(self) -> ValueError:
         return ValueError(

@@ -32,6 +32,10 @@ class ClassScores(ClassifierMixin, KernelLearner):
         classes: Array = self.classes_[chosen]
         return classes
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on the rows of X, an array with y, or ``Blocks``, which bring their own y and weights."""
+        return float(super().score(X, *self._scored_with(X, y, sample_weight)))
+
     def _check_y(self, y: Any) -> Array:
         labels: Array = check_finite_y(type(self).__name__, column_or_1d(y, warn=True))
         check_classification_targets(labels)

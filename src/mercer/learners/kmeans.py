@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
-from mercer.data import Blocks
+from mercer.data import Blocks, as_blocks
 from mercer.engines import Local
 from mercer.learners.lloyd import Lloyd
 from mercer.learners.progress import progress
@@ -155,7 +155,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         check_is_fitted(self)
         squares = self._of_features(lambda Z: np.maximum(nearest_of(self._squares(Z))[1], 0).astype(np.float64), X)
         if isinstance(X, Blocks):
-            return -float(squares @ np.concatenate([self._weights(block) for block in X.labelled()]))
+            sample_weight = as_blocks(X, sample_weight=sample_weight, owner=type(self).__name__).labels()[1]
         weight = 1.0 if sample_weight is None else sample_weight
         return -float(squares @ check_weights(type(self).__name__, weight, len(squares)))
 

@@ -130,12 +130,6 @@ class OnlineLearner(KernelLearner):
         self._check_width(X)
         return X.recut(_BLOCK_ROWS, name)
 
-    def _check_width(self, blocks: Blocks) -> None:
-        if blocks.width != self.n_features_in_:
-            raise ValueError(
-                f"X has {blocks.width} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
-            )
-
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
         name = type(self).__name__

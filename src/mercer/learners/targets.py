@@ -24,6 +24,10 @@ class OneTarget(RegressorMixin, KernelLearner):
         """Return the predictions for the rows of X, an array or ``Blocks``."""
         return self._scores(X)
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 on the rows of X, an array with y, or ``Blocks``, which bring their own y and weights."""
+        return float(super().score(X, *self._scored_with(X, y, sample_weight)))
+
     def _check_y(self, y: Any) -> Array:
         column: Array = column_or_1d(_numbers(self, y), warn=True)
         return column

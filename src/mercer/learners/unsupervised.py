@@ -38,8 +38,7 @@ class UnsupervisedLearner(KernelLearner):
         """Return ``work(Z)`` of the features of each block of X, an array or ``Blocks``, as one array."""
         name = type(self).__name__
         blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
-        if blocks.width != self.n_features_in_:
-            raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
+        self._check_width(blocks)
         with self._threads():
             cut = blocks.recut(None, name)
             return rows_of(self._engine, lambda block: work(self.feature_map_.transform(block.X)), cut)
