@@ -1,7 +1,5 @@
 """Kernel k-means: scikit-learn's contract and its answers from the same start, streams, weights, empty clusters."""
 
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -302,37 +300,3 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(rows):
     with config_context(memory=700_000), pytest.raises(KeyboardInterrupt):
         model.fit(as_blocks(factory))
     np.testing.assert_array_equal(model.predict(rows), before)
-
-
-MEMORY = """
-import sys, threading, time
-import numpy as np
-from mercer import Gaussian, KernelKMeans, as_blocks, config_context
-X = np.random.RandomState(0).rand(4096, 8).astype("f")
-def source(n):
-    return as_blocks(lambda: (X + np.float32(i % 7) for i in range(n)))
-def anonymous():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
-peak, done = 0, False
-def watch():
-    global peak
-    while not done:
-        peak = max(peak, anonymous()); time.sleep(0.001)
-threading.Thread(target=watch, daemon=True).start()
-model = KernelKMeans(Gaussian(gamma=1.0), n_components=256, n_clusters=4, max_iter=1, tol=1e9, random_state=0, n_jobs=2)
-with config_context(memory="48MiB"):
-    model.fit(source(int(sys.argv[1])))
-done = True
-print(peak)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-def test_memory_of_a_stream_grows_by_the_labels_alone():
-    """At eight times the rows, 86016 more: weights, labels, margins and heads, where features would take 84 MiB."""
-    few, many = (
-        int(subprocess.run([sys.executable, "-c", MEMORY, n], capture_output=True, check=True, timeout=100).stdout)
-        for n in ("3", "24")
-    )
-    assert many < few + 32 * 1024, f"{few / 1024:.0f} MiB at 12288 rows, {many / 1024:.0f} MiB at 98304"

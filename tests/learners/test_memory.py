@@ -30,27 +30,43 @@ def watch():
         peak = max(peak, anonymous()); time.sleep(0.001)
 threading.Thread(target=watch, daemon=True).start()
 with config_context(memory={memory}):
-    {model}.fit(source(int(sys.argv[1])))
+    model = {model}.fit(source(int(sys.argv[1])))
 done = True
+assert "coordinate" not in model.solution_.details.get("solver", ""), "the features were held"
 print(peak)
 """
-MODELS = [
-    ("KernelRidge(Gaussian(gamma=1.0), n_components=256, random_state=0, n_jobs=2)", None),
-    ("KernelRidge(Gaussian(gamma=1.0), n_components=256, alpha='loo', random_state=0, n_jobs=2)", None),
-    ("KernelLogisticRegression(Gaussian(gamma=1.0), n_components=256, max_iter=1, random_state=0)", "30MiB"),
-]
+GAUSSIAN = "Gaussian(gamma=1.0), n_components=256, random_state=0, n_jobs=2"
+MODELS = {
+    "ridge": (f"KernelRidge({GAUSSIAN})", None),
+    "leave-one-out": (f"KernelRidge({GAUSSIAN}, alpha='loo')", None),
+    "logistic": (f"KernelLogisticRegression({GAUSSIAN}, max_iter=1)", "30MiB"),
+    "hinge": (f"KernelSVC({GAUSSIAN}, loss='hinge', max_iter=2)", "24MiB"),
+    "squared hinge": (f"KernelSVC({GAUSSIAN}, loss='squared_hinge', max_iter=2)", "24MiB"),
+}
+
+
+def _peaks(model, memory, *lengths):
+    """Return the peaks of anonymous memory, in KiB, of fits on so many blocks of 4096 rows."""
+    code = MEMORY.format(model=model, memory=repr(memory))
+    return [
+        int(subprocess.run([sys.executable, "-c", code, str(n)], capture_output=True, check=True, timeout=200).stdout)
+        for n in lengths
+    ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-@pytest.mark.parametrize(("model", "memory"), MODELS, ids=["ridge", "leave-one-out", "logistic"])
+@pytest.mark.parametrize(("model", "memory"), MODELS.values(), ids=MODELS)
 def test_memory_is_flat_in_the_rows(model, memory):
     """Peak anonymous memory at 10 times the rows is within 1.2 times; the features would grow by 144 MiB."""
-    code = MEMORY.format(model=model, memory=repr(memory))
-    few, many = (
-        int(subprocess.run([sys.executable, "-c", code, n], capture_output=True, check=True, timeout=100).stdout)
-        for n in ("4", "40")
-    )
+    few, many = _peaks(model, memory, 4, 40)
     assert many < 1.2 * few, f"{few / 1024:.0f} MiB at 16384 rows, {many / 1024:.0f} MiB at 163840"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+def test_memory_of_clusters_grows_by_what_is_kept_of_a_row():
+    """At eight times the rows, 86016 more: weights, labels, margins and heads, where features would take 84 MiB."""
+    few, many = _peaks(f"KernelKMeans({GAUSSIAN}, n_clusters=4, max_iter=1, tol=1e9)", "48MiB", 3, 24)
+    assert many < few + 32 * 1024, f"{few / 1024:.0f} MiB at 12288 rows, {many / 1024:.0f} MiB at 98304"
 
 
 @pytest.mark.parametrize("threads", [1, 2])

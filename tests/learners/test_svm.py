@@ -1,7 +1,4 @@
-"""Support vector machines: scikit-learn's contract and answers, streams, weights, starts, memory, bad input."""
-
-import subprocess
-import sys
+"""Support vector machines: scikit-learn's contract and answers, streams, weights, starts, bad input."""
 
 import numpy as np
 import pytest
@@ -266,40 +263,3 @@ def test_what_only_some_refuse():
     huge[7] = 1e60
     with pytest.raises(ValueError, match="features of row 7 of X overflow"):
         KernelSVC(features=TensorSketch(Polynomial(8, coef0=1.0))).fit(huge, Y)
-
-
-MEMORY = """
-import sys, threading, time, warnings
-import numpy as np
-from mercer import Gaussian, KernelSVC, as_blocks, config_context
-X = np.random.RandomState(0).rand(4096, 8).astype("f")
-def source(n):
-    return as_blocks(lambda: ((X + np.float32(i % 7), X[:, 0] > 0.5) for i in range(n)))
-def anonymous():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
-peak, done = 0, False
-def watch():
-    global peak
-    while not done:
-        peak = max(peak, anonymous()); time.sleep(0.001)
-threading.Thread(target=watch, daemon=True).start()
-warnings.simplefilter("ignore")
-model = KernelSVC(Gaussian(gamma=1.0), n_components=256, loss=sys.argv[2], max_iter=2, random_state=0, n_jobs=2)
-with config_context(memory="24MiB"):
-    model.fit(source(int(sys.argv[1])))
-done = True
-assert "coordinate" not in model.solution_.details["solver"]
-print(peak)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_memory_is_flat_in_the_rows(loss):
-    """Peak anonymous memory at 10 times the rows is within 1.2 times; the features would grow by 144 MiB."""
-    few, many = (
-        int(subprocess.run([sys.executable, "-c", MEMORY, n, loss], capture_output=True, check=True).stdout)
-        for n in ("4", "40")
-    )
-    assert many < 1.2 * few, f"{few / 1024:.0f} MiB at 16384 rows, {many / 1024:.0f} MiB at 163840"
