@@ -1,0 +1,21 @@
+"""The public test kit: a new kernel, map, statistic or learner joins it with one line.
+
+Random claims are tested with a stated rate of false alarms, and thresholds are computed from the sample, never tuned
+to a seed.
+"""
+
+from mercer.testing.feature_maps import check_feature_map
+from mercer.testing.kernels import check_kernel
+from mercer.testing.learners import check_learner
+from mercer.testing.samples import assert_mean_close, rounding, sample_rows
+from mercer.testing.statistics import check_statistic
+
+__all__ = [
+    "assert_mean_close",
+    "check_feature_map",
+    "check_kernel",
+    "check_learner",
+    "check_statistic",
+    "rounding",
+    "sample_rows",
+]

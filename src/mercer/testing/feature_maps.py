@@ -1,0 +1,114 @@
+"""What a feature map claims: its mean is the kernel, its variance what the theorem says, its draws those of a seed."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from mercer._typing import Array
+from mercer.config import config_context
+from mercer.features import FeatureMap
+from mercer.testing.samples import assert_mean_close, rounding, sample_rows
+
+
+def check_feature_map(
+    feature_map: FeatureMap,
+    X: Any = None,
+    *,
+    n_draws: int = 400,
+    false_alarm: float = 1e-6,
+    unbiased: bool = True,
+    variance: bool = True,
+    sklearn_checks: bool = True,
+    data_dependent: bool = False,
+) -> None:
+    """Check a feature map: scikit-learn's contract, mean, variance, rate, types, blocks, threads, draws.
+
+    Parameters
+    ----------
+    feature_map : unfitted map
+    X : array, optional
+        A few rows on which the estimate of the kernel is tested.
+    n_draws : int
+        Independent draws for the statistical tests.
+    false_alarm : float
+        Rate of false alarms of each statistical test.
+    unbiased, variance, sklearn_checks : bool
+        Leave out what a map does not claim.
+    data_dependent : bool
+        Whether ``fit`` looks at the values of X: float32 rows may then draw another map than float64 ones.
+    """
+    X = sample_rows() if X is None else np.asarray(X, dtype=np.float64)
+    if sklearn_checks:
+        check_estimator(clone(feature_map))
+    _check_transform(feature_map, X)
+    _check_draws(feature_map, X, data_dependent)
+    if unbiased:
+        for width in (_width(feature_map, X), 4 * _width(feature_map, X)):
+            _check_moments(_resized(feature_map, width), X, n_draws, false_alarm, variance)
+    if variance:
+        _check_rate(feature_map, X)
+
+
+def _width(feature_map: FeatureMap, X: Array) -> int:
+    return int(clone(feature_map).fit(X)._n_features_out)
+
+
+def _resized(feature_map: FeatureMap, n_components: int) -> FeatureMap:
+    other: FeatureMap = clone(feature_map)
+    other._set_width(n_components)
+    return other
+
+
+def _estimates(feature_map: FeatureMap, X: Array, n_draws: int) -> Array:
+    draws = []
+    for seed in range(n_draws):
+        Z = clone(feature_map).set_params(random_state=seed).fit_transform(X)
+        draws.append(Z @ Z.T)
+    return np.array(draws)
+
+
+def _check_moments(feature_map: FeatureMap, X: Array, n_draws: int, false_alarm: float, variance: bool) -> None:
+    fitted = clone(feature_map).set_params(random_state=0).fit(X)
+    K = fitted.kernel_(X)
+    estimates = _estimates(feature_map, X, n_draws)
+    upper = np.triu_indices(len(X))
+    atol = rounding(np.float64, fitted._n_features_out) * np.abs(K).max()
+    assert_mean_close(estimates[:, *upper], K[upper], false_alarm=false_alarm, atol=atol)
+    if variance:
+        errors = (estimates - K) ** 2
+        assert_mean_close(errors[:, *upper], fitted.variance(X)[upper], false_alarm=false_alarm, atol=atol**2)
+
+
+def _check_rate(feature_map: FeatureMap, X: Array) -> None:
+    """Check that the variance falls as 1/D, hence the error as 1/sqrt(D)."""
+    base = 16 * _width(feature_map, X)
+    few, many = (_resized(feature_map, n).fit(X).variance(X).sum() for n in (base, 4 * base))
+    assert few >= 3.5 * many, f"the variance is {few:.3g} at D = {base} and {many:.3g} at 4D: it does not fall as 1/D"
+
+
+def _check_transform(feature_map: FeatureMap, X: Array) -> None:
+    fitted = clone(feature_map).set_params(random_state=0).fit(X)
+    Z = fitted.transform(X)
+    scale = np.abs(Z).max()
+    assert Z.dtype == np.float64
+    np.testing.assert_allclose(fitted.transform(sparse.csr_array(X)), Z, atol=1e-11 * scale, err_msg="CSR differs")
+    single = fitted.transform(X.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, Z, atol=2e-4 * scale, err_msg="float32 differs from float64")
+    for block_rows, threads in ((1, 1), (2, 2), (5, 1)):
+        with config_context(block_rows=block_rows, threads=threads):
+            np.testing.assert_allclose(fitted.transform(X), Z, atol=1e-11 * scale, err_msg="blocks change the result")
+
+
+def _check_draws(feature_map: FeatureMap, X: Array, data_dependent: bool) -> None:
+    """Check that a seed means one draw, for both precisions and both layouts, and survives pickling."""
+    one = clone(feature_map).set_params(random_state=3).fit(X)
+    others = [clone(one).fit(X), pickle.loads(pickle.dumps(one))]
+    if not data_dependent:
+        others += [clone(one).fit(X.astype(np.float32)), clone(one).fit(sparse.csr_array(X))]
+    for other in others:
+        np.testing.assert_array_equal(other.transform(X), one.transform(X), err_msg="the same seed draws differently")
