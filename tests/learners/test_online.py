@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 from functools import partial
 
 import numpy as np
@@ -337,3 +338,14 @@ def test_a_million_rows_in_bounded_memory():
     few, many, n_seen = map(int, run.stdout.split())
     assert n_seen == 250 * 4096
     assert many < 1.05 * few, f"{few / 1024:.0f} MiB at 40960 rows, {many / 1024:.0f} MiB at {n_seen}"
+
+
+@pytest.mark.parametrize("kind", [FOGDClassifier, NOGDClassifier])
+def test_many_classes_are_learned_without_a_warning(rng, kind):
+    X, letters = rng.standard_normal((300, 2)), np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    y = letters[np.arange(300) % 26]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kind(random_state=0).fit(X, y)
+        model.partial_fit(X, y, classes=letters)
+    np.testing.assert_array_equal(model.classes_, letters)

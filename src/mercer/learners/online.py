@@ -221,7 +221,8 @@ class OnlineClassifier(ClassScores, OnlineLearner):
                     "may hold, partial_fit(X, y, classes=[...])."
                 )
             return
-        given = np.unique(self._check_y(classes))
+        # Each twice: scikit-learn warns of labels of which most are different.
+        given = np.unique(self._check_y(np.repeat(classes, 2)))
         if known is not None and not np.array_equal(given, known):
             raise ValueError(
                 f"{name}: classes must stay what they were on the first call to partial_fit, {known.tolist()}, got "

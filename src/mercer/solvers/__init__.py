@@ -7,7 +7,9 @@ from mercer.solvers.canonical import canonical_pairs
 from mercer.solvers.cholesky import cholesky
 from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.coordinate_descent import coordinate_descent
+from mercer.solvers.design import Design
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
+from mercer.solvers.finite_newton import finite_newton
 from mercer.solvers.heads import Heads, leading_directions
 from mercer.solvers.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.liblinear import liblinear
@@ -25,6 +27,7 @@ from mercer.solvers.tridiagonal_path import TridiagonalPath, tridiagonal_path
 
 __all__ = [
     "BoxProblems",
+    "Design",
     "Heads",
     "Logistic",
     "Loss",
@@ -46,6 +49,7 @@ __all__ = [
     "conjugate_gradients",
     "coordinate_descent",
     "distances",
+    "finite_newton",
     "gram_preconditioner",
     "kmeans_plus_plus",
     "largest_eigenpairs",

@@ -1,6 +1,6 @@
 """Support vector problems in their duals: a quadratic over a box, several side by side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -96,6 +96,20 @@ class BoxProblems:
                 terms += self.epsilon * np.abs(values)
             sums += np.ascontiguousarray(terms.T).sum(axis=1)  # the sum of a column must not depend on the others
         return sums
+
+    def duals_at(self, scores: Array) -> Array:
+        """Return the duals of squared losses at their scores (n, K): minus the losses' derivatives."""
+        residual = self.targets - scores
+        if self.one_sided:
+            excess = np.where((residual > 0) == (self.targets >= 0), residual, 0.0)
+        else:
+            excess = residual - np.clip(residual, -self.epsilon, self.epsilon)
+        duals: Array = excess / self.ridge[:, None]
+        return duals
+
+    def one(self, k: int, rows: Array) -> Self:
+        """Return problem k alone, on some of the rows."""
+        return replace(self, targets=self.targets[rows, k : k + 1], upper=self.upper[rows], ridge=self.ridge[rows])
 
     def program(self, Z: Array, k: int, rows: Array) -> LowRankProgram:
         """Return the dual of problem k, of a loss that is not squared, on the features of some rows, of cost > 0."""

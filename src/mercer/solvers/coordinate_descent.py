@@ -15,6 +15,8 @@ from mercer.config import get_config
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.active_set import polished
 from mercer.solvers.box import BoxProblems
+from mercer.solvers.design import Design
+from mercer.solvers.finite_newton import finite_newton
 from mercer.solvers.interior_point import low_rank_program
 from mercer.solvers.solution import Solution
 
@@ -28,9 +30,11 @@ _POLISHED_ROWS = 512
 _POLISH_TOLS = (1e-3, 1e-9)
 # Orders of the rows that are kept, up to so many rows.
 _ORDERS, _KEPT_ROWS = 16, 2**18
-# The interior-point method was measured to take the time of about this many epochs for each of min(n, D) features, and
-# of at least so many. To change to it after as many is at most twice as slow as the better of the two.
-_EPOCHS_A_FEATURE = 2
+# Inner steps were measured to take the time of about this many epochs for each of min(n, D) features, and of at least
+# so many: the interior-point method of plain losses, and the Newton steps of squared ones (of one problem, and more for
+# each beside it: an epoch reads a row once for all). To change after as many is at most twice as slow as the better.
+_PLAIN_EPOCHS = 2.0
+_SQUARED_EPOCHS, _BESIDE_IT = 1 / 8, 1 / 32
 _LEAST_EPOCHS = 100
 # Multiplications of a step, for all problems, below which its time does not matter; and its largest matrix.
 _CHEAP_STEP = 2**32
@@ -50,9 +54,10 @@ def coordinate_descent(
 
     Rows are visited in a new random order each epoch, and a row is read once for all problems of a thread. Rows that
     rest at a bound are left out until the end. A problem is done when its duality gap, computed anew from all its dual
-    variables, is at most ``tol`` times its primal objective. Plain losses on dense features, whose descent may crawl
-    (a large cost), change to an interior-point method once it would have been as quick. Float64 problems of at most 512
-    rows are then solved to rounding by projected Newton steps.
+    variables, is at most ``tol`` times its primal objective. On dense features descent may crawl (a large cost, or
+    features of very different sizes): it then changes to inner steps once they would have been as quick, those of an
+    interior-point method for plain losses and of finite Newton for squared ones. Float64 problems of at most 512 rows
+    are then solved to rounding by projected Newton steps.
 
     Parameters
     ----------
@@ -133,6 +138,8 @@ class _Descent:
         self.value = self._weights(self.duals) if duals is not None else np.zeros((self.n_problems, self.width + 1))
         self.gaps, self.objectives = np.full(self.n_problems, np.inf), np.zeros(self.n_problems)
         self.guesses = self.duals
+        # Weights of problems that Newton steps have ended: a little off those of their duals, and nearer to the best.
+        self.primal: dict[int, Array] = {}
         self.limit = self._patience()
         self.orders: dict[int, Array] = {}
         self.stopped = threading.Event()
@@ -144,14 +151,19 @@ class _Descent:
         """Whether the problems are solved to rounding."""
         return bool(self.Z.dtype == np.float64 and self.n_rows <= _POLISHED_ROWS)
 
+    @property
+    def is_squared(self) -> bool:
+        """Whether the losses are squared: a row of cost > 0 has a ridge."""
+        return bool(self.problems.ridge.any())
+
     def run(self, tol: float) -> None:
         """Descend until every problem is done, or has had its epochs; take inner steps for those that crawl."""
         self._until(tol, np.zeros(self.n_problems, dtype=bool))
-        done = self.gaps <= tol * self.objectives
+        done = self._done(tol)
         if self.limit < self.max_iter and not done.all():
             self.limit = self.max_iter
             self._step_inside(~done, _POLISH_TOLS[-1] if self.is_small else tol)
-            self._until(self.tol, self.gaps <= self.tol * self.objectives)
+            self._until(self.tol, self._done(self.tol))
 
     def _until(self, tol: float, done: Array) -> None:
         """Descend until every problem believes to be done; check them all; go on with those that are not."""
@@ -166,30 +178,43 @@ class _Descent:
             for group in self.groups:
                 self.duals[:, group.columns] = group.duals
             self._measure()
-            done = self.gaps <= tol * self.objectives
+            done = self._done(tol)
             for group in self.groups:
                 self._resume(group, done[group.columns])
 
+    def _done(self, tol: float) -> Array:
+        """Return which problems have the gap asked for, or have been brought as near as rounding allows."""
+        done: Array = self.gaps <= tol * self.objectives
+        done[list(self.primal)] = True
+        return done
+
     def _patience(self) -> int:
         """Return the epochs after which a problem that is not done changes to inner steps; max_iter for never."""
-        plain = not self.problems.ridge.any() and np.isfinite(self.problems.upper).all()
         rank = min(self.n_rows, self.width)
-        if sparse.issparse(self.Z) or not plain or rank > _WIDEST_STEP:
+        if sparse.issparse(self.Z) or rank > _WIDEST_STEP or (self.is_squared and rank < self.width):
             return self.max_iter
-        epochs = _EPOCHS_A_FEATURE * rank
+        squared = _SQUARED_EPOCHS + _BESIDE_IT * (self.n_problems - 1)
+        epochs = int(rank * (squared if self.is_squared else _PLAIN_EPOCHS))
         if self.n_problems * self.n_rows * rank**2 <= _CHEAP_STEP:
             epochs = min(epochs, self.max_iter // 2)
         return min(max(epochs, _LEAST_EPOCHS), self.max_iter)
 
     def _step_inside(self, chosen: Array, tol: float) -> None:
-        """Solve some of the problems by the interior-point method, and keep what it brings nearer."""
+        """Solve some of the problems by inner steps, and keep what they bring nearer."""
         before, rows = self._state(), self.problems.upper > 0
         self.guesses = self.duals.copy()
         Z = self.Z if rows.all() else self.Z[rows]
         for k in np.flatnonzero(chosen).tolist():
-            program = self.problems.program(Z, k, rows)
+            if self.is_squared:
+                problem, start = self.problems.one(k, rows), self.duals[rows, k]
+                found = finite_newton(Design(Z, self.problems.constant), problem, start, tol=0.1 * tol)
+                self.primal[k], duals, self.inner_steps[k] = found
+                guess = duals
+            else:
+                program = self.problems.program(Z, k, rows)
+                duals, guess, self.inner_steps[k] = low_rank_program(program, tol=0.1 * tol)
             self.duals[:, k] = self.guesses[:, k] = 0.0
-            self.duals[rows, k], self.guesses[rows, k], self.inner_steps[k] = low_rank_program(program, tol=0.1 * tol)
+            self.duals[rows, k], self.guesses[rows, k] = duals, guess
         self._keep_nearer(before)
 
     def _state(self) -> tuple[Array, Array]:
@@ -201,6 +226,7 @@ class _Descent:
         worse = ~(self.gaps <= before[1])
         if worse.any():
             self.duals[:, worse] = before[0][:, worse]
+            self.primal = {k: weights for k, weights in self.primal.items() if not worse[k]}
             self._measure()
         for group in self.groups:
             group.duals[...] = self.duals[:, group.columns]
@@ -211,8 +237,12 @@ class _Descent:
         return np.float64 if self.inner_steps.any() else self.Z.dtype
 
     def _measure(self) -> None:
-        self.value = self._weights(self.duals)
+        of_duals = self._weights(self.duals)
+        self.value = of_duals.copy()
+        for k, weights in self.primal.items():
+            self.value[k] = weights
         self.gaps, self.objectives = self._gaps(self.value, self.duals)
+        self.gaps += 0.5 * np.square(self.value - of_duals).sum(axis=1)
 
     def polish(self) -> bool:
         """Replace each solution by one that is exact to rounding; return whether all are."""
@@ -231,7 +261,8 @@ class _Descent:
         gap = float(np.max(self.gaps / np.maximum(self.objectives, np.finfo(float).tiny), initial=0.0))
         longest = max(map(len, self.histories))
         history = tuple(max(h[min(i, len(h) - 1)] for h in self.histories if h) for i in range(longest))
-        solver = "dual coordinate descent" + (", interior point" if self.inner_steps.any() else "")
+        inner = ", finite Newton" if self.is_squared else ", interior point"
+        solver = "dual coordinate descent" + (inner if self.inner_steps.any() else "")
         details = {"solver": solver, "objectives": self.objectives, "duals": self.duals}
         if np.all(self.gaps <= self.tol * self.objectives):
             return Solution(self.value, "success", longest, history, "", details, gap)

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mercer._typing import Array
-from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+from mercer.parallel import one_blas_thread
+from mercer.solvers.design import Design
 
 _TO_THE_WALL = 0.995  # of the way to the nearest wall
-_BLOCK_ROWS = 4096
-# Sums over rows are split in so many parts, whatever the number of threads: the bits do not depend on it.
-_PARTS = 2
 # Slacks that count as none, relative to their bound, beside the largest multiplier.
 _SMALL = 1e-3
 # Steps without a smaller gap after which rounding is all that is left.
@@ -46,30 +44,10 @@ class LowRankProgram:
     constant: float = 0.0
     total: float | None = None
 
-    def weights(self, beta: Array) -> Array:
-        """Return the sum of beta_i z_i, the constant feature's last."""
-        blocks = row_blocks(len(self.Z), _BLOCK_ROWS)
-        sums = np.empty((len(blocks), self.Z.shape[1] + 1))
-
-        def work(number: int) -> None:
-            rows = blocks[number]
-            sums[number, :-1] = beta[rows] @ self.Z[rows]
-            sums[number, -1] = self.constant * beta[rows].sum()
-
-        for_each_block(work, range(len(blocks)))
-        total: Array = sums.sum(axis=0)
-        return total
-
-    def scores(self, weights: Array) -> Array:
-        """Return <z_i, w>."""
-        scores = np.empty(len(self.Z))
-
-        def work(rows: slice) -> None:
-            scores[rows] = self.Z[rows] @ weights[:-1]
-
-        for_each_block(work, row_blocks(len(self.Z), _BLOCK_ROWS))
-        scores += self.constant * weights[-1]
-        return scores
+    @property
+    def design(self) -> Design:
+        """The rows with their constant feature."""
+        return Design(self.Z, self.constant)
 
     def gap(self, x: Array, squares: float, slopes: Array, rho: float) -> float:
         """Return the duality gap at x, relative to the primal objective; ``slopes`` are its gradient less rho."""
@@ -97,18 +75,15 @@ def low_rank_program(program: LowRankProgram, *, tol: float = 1e-6, max_iter: in
     ----------
     M. Ferris and T. Munson, "Interior-point methods for massive support vector machines", SIAM J. Optim. 13, 2002.
     """
-    if len(program.Z) < program.Z.shape[1]:  # rows in coordinates of their own span have the same products
-        with one_blas_thread():
-            (R,) = qr(program.Z.T.astype(np.float64), mode="r", overwrite_a=True, check_finite=False)
-        program = replace(program, Z=np.ascontiguousarray(R[: len(program.Z)].T))
+    program = replace(program, Z=program.design.within_span().Z)
     share = 0.5 if program.total is None else program.total / float(program.upper.sum())
     if share >= 1:
         return program.upper, program.upper, 0
     point = _start(program, share)
     best, least, nearest, iterations, since = point, np.inf, np.inf, 0, 0
     while True:
-        weights = program.weights((program.signs * point.x).sum(axis=0))
-        slopes = program.signs * program.scores(weights) + program.linear
+        weights = program.design.weights((program.signs * point.x).sum(axis=0))
+        slopes = program.signs * program.design.scores(weights) + program.linear
         gap = program.gap(point.x, float(weights @ weights), slopes - point.rho, point.rho)
         residual = slopes - point.rho - point.lower + point.upper
         missing = 0.0 if program.total is None else program.total - float(point.x.sum())
@@ -178,8 +153,8 @@ class _Point:
 
 def _start(program: LowRankProgram, share: float) -> _Point:
     x = np.broadcast_to(share * program.upper, program.signs.shape)
-    weights = program.weights((program.signs * x).sum(axis=0))
-    slopes = program.signs * program.scores(weights) + program.linear
+    weights = program.design.weights((program.signs * x).sum(axis=0))
+    slopes = program.signs * program.design.scores(weights) + program.linear
     rho = 0.0 if program.total is None else float(slopes.mean())
     size = max(float(np.abs(slopes).mean()), np.finfo(float).tiny)
     return _Point(x, program.upper - x, rho, np.full(x.shape, size), np.full(x.shape, size))
@@ -212,30 +187,14 @@ def _next(program: LowRankProgram, point: _Point, residual: Array, missing: floa
 
 def _solver(program: LowRankProgram, theta: Array) -> Callable[[Array], Array]:
     """Return the function from r to the x of theta x + sigma <z, w> = r, where w = sum of sigma x z."""
-    Z, signs, constant = program.Z, program.signs, program.constant
-    root = np.sqrt((1 / theta).sum(axis=0))
-    size = Z.shape[1] + 1
-    parts = [np.zeros((size, size)) for _ in range(_PARTS)]
-    blocks = row_blocks(len(Z), _BLOCK_ROWS)
-
-    def work(number: int) -> None:
-        for rows in blocks[number::_PARTS]:
-            scaled = np.empty((rows.stop - rows.start, size))
-            np.multiply(Z[rows], root[rows, None], out=scaled[:, :-1])
-            scaled[:, -1] = constant * root[rows]
-            parts[number] += scaled.T @ scaled
-
-    for_each_block(work, range(_PARTS))
-    for part in parts[1:]:
-        parts[0] += part
-    parts[0][np.diag_indices(size)] += 1
+    signs, design = program.signs, program.design
     with one_blas_thread():
-        factor = cho_factor(parts[0], lower=True, overwrite_a=True)
+        factor = cho_factor(design.shifted_gram(np.sqrt((1 / theta).sum(axis=0))), lower=True, overwrite_a=True)
 
     def solve(r: Array) -> Array:
         scaled = r / theta
-        weights = cho_solve(factor, program.weights((signs * scaled).sum(axis=0)))
-        step: Array = scaled - signs * program.scores(weights) / theta
+        weights = cho_solve(factor, design.weights((signs * scaled).sum(axis=0)))
+        step: Array = scaled - signs * design.scores(weights) / theta
         return step
 
     return solve

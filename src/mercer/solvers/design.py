@@ -1,0 +1,85 @@
+"""Rows of dense features as Newton's methods read them: sums over rows whose bits do not depend on the threads."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from mercer._typing import Array
+from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+
+_BLOCK_ROWS = 4096
+# Sums of matrices over rows are split in so many parts, whatever the number of threads.
+_PARTS = 2
+
+
+@dataclass(frozen=True)
+class Design:
+    """Rows z, and a feature of each that is ``constant``.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (n, D)
+    constant : float
+    """
+
+    Z: Array
+    constant: float = 0.0
+
+    def within_span(self) -> "Design":
+        """Return rows with the same products in coordinates of their own span, where that has fewer: n < D."""
+        n, width = self.Z.shape
+        if n >= width:
+            return self
+        with one_blas_thread():
+            (R,) = qr(self.Z.T.astype(np.float64), mode="r", overwrite_a=True, check_finite=False)
+        return Design(np.ascontiguousarray(R[:n].T), self.constant)
+
+    def weights(self, beta: Array) -> Array:
+        """Return the sum of beta_i z_i in float64, the constant feature's last."""
+        blocks = row_blocks(len(self.Z), _BLOCK_ROWS)
+        sums = np.empty((len(blocks), self.Z.shape[1] + 1))
+
+        def work(number: int) -> None:
+            rows = blocks[number]
+            sums[number, :-1] = beta[rows] @ self.Z[rows]
+            sums[number, -1] = self.constant * beta[rows].sum()
+
+        for_each_block(work, range(len(blocks)))
+        total: Array = sums.sum(axis=0)
+        return total
+
+    def scores(self, weights: Array) -> Array:
+        """Return <z_i, w> in float64."""
+        scores = np.empty(len(self.Z))
+
+        def work(rows: slice) -> None:
+            scores[rows] = self.Z[rows] @ weights[:-1]
+
+        for_each_block(work, row_blocks(len(self.Z), _BLOCK_ROWS))
+        scores += self.constant * weights[-1]
+        return scores
+
+    def shifted_gram(self, roots: Array, dtype: Any = np.float64) -> Array:
+        """Return I + the sum of roots_i^2 z_i z_i^T, of blocks of products in ``dtype`` summed in float64.
+
+        Rows whose root is 0 cost nothing.
+        """
+        size = self.Z.shape[1] + 1
+        parts = [np.zeros((size, size)) for _ in range(_PARTS)]
+        kept = np.flatnonzero(roots)
+        blocks = [kept[rows] for rows in row_blocks(len(kept), _BLOCK_ROWS)]
+
+        def work(number: int) -> None:
+            for rows in blocks[number::_PARTS]:
+                scaled = np.empty((len(rows), size), dtype=dtype)
+                np.multiply(self.Z[rows], roots[rows, None], out=scaled[:, :-1], casting="same_kind")
+                scaled[:, -1] = self.constant * roots[rows]
+                parts[number] += scaled.T @ scaled
+
+        for_each_block(work, range(_PARTS))
+        for part in parts[1:]:
+            parts[0] += part
+        parts[0][np.diag_indices(size)] += 1
+        return parts[0]
