@@ -51,6 +51,11 @@ class BoxProblems:
             ridge = np.divide(0.5, cost, out=np.zeros(len(cost)), where=cost > 0)
         return cls(targets, upper, ridge, "hinge" in loss, epsilon if "insensitive" in loss else 0.0, constant)
 
+    @property
+    def is_squared(self) -> bool:
+        """Whether the losses are squared: rows of cost > 0 then have a ridge."""
+        return bool(self.ridge.any())
+
     def clipped(self, duals: Array) -> Array:
         """Return the nearest duals in the box."""
         upper = self.upper[:, None]
@@ -111,8 +116,8 @@ class BoxProblems:
         """Return problem k alone, on some of the rows."""
         return replace(self, targets=self.targets[rows, k : k + 1], upper=self.upper[rows], ridge=self.ridge[rows])
 
-    def program(self, Z: Array, k: int, rows: Array) -> LowRankProgram:
-        """Return the dual of problem k, of a loss that is not squared, on the features of some rows, of cost > 0."""
-        target, sides = self.targets[rows, k], np.ones((1, Z.shape[0]))
+    def program(self, Z: Array) -> LowRankProgram:
+        """Return the dual of a single problem of a loss that is not squared, on features of rows of cost > 0."""
+        target, sides = self.targets[:, 0], np.ones((1, Z.shape[0]))
         signs = np.where(target >= 0, sides, -sides) if self.one_sided else np.vstack([sides, -sides])
-        return LowRankProgram(Z, signs, self.epsilon - signs * target, self.upper[rows], self.constant)
+        return LowRankProgram(Z, signs, self.epsilon - signs * target, self.upper, self.constant)

@@ -15,9 +15,7 @@ from mercer.config import get_config
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.active_set import polished
 from mercer.solvers.box import BoxProblems
-from mercer.solvers.design import Design
-from mercer.solvers.finite_newton import finite_newton
-from mercer.solvers.interior_point import low_rank_program
+from mercer.solvers.inner_steps import inner_steps, patience
 from mercer.solvers.solution import Solution
 
 # Multiplications of one call of the core: a fraction of a second, after which an interrupt is seen.
@@ -30,15 +28,6 @@ _POLISHED_ROWS = 512
 _POLISH_TOLS = (1e-3, 1e-9)
 # Orders of the rows that are kept, up to so many rows.
 _ORDERS, _KEPT_ROWS = 16, 2**18
-# Inner steps were measured to take the time of about this many epochs for each of min(n, D) features, and of at least
-# so many: the interior-point method of plain losses, and the Newton steps of squared ones (of one problem, and more for
-# each beside it: an epoch reads a row once for all). To change after as many is at most twice as slow as the better.
-_PLAIN_EPOCHS = 2.0
-_SQUARED_EPOCHS, _BESIDE_IT = 1 / 8, 1 / 32
-_LEAST_EPOCHS = 100
-# Multiplications of a step, for all problems, below which its time does not matter; and its largest matrix.
-_CHEAP_STEP = 2**32
-_WIDEST_STEP = 4096
 
 
 def coordinate_descent(
@@ -140,7 +129,7 @@ class _Descent:
         self.guesses = self.duals
         # Weights of problems that Newton steps have ended: a little off those of their duals, and nearer to the best.
         self.primal: dict[int, Array] = {}
-        self.limit = self._patience()
+        self.limit = patience(Z, problems, max_iter)
         self.orders: dict[int, Array] = {}
         self.stopped = threading.Event()
         self.histories: list[list[float]] = [[] for _ in range(self.n_problems)]
@@ -150,11 +139,6 @@ class _Descent:
     def is_small(self) -> bool:
         """Whether the problems are solved to rounding."""
         return bool(self.Z.dtype == np.float64 and self.n_rows <= _POLISHED_ROWS)
-
-    @property
-    def is_squared(self) -> bool:
-        """Whether the losses are squared: a row of cost > 0 has a ridge."""
-        return bool(self.problems.ridge.any())
 
     def run(self, tol: float) -> None:
         """Descend until every problem is done, or has had its epochs; take inner steps for those that crawl."""
@@ -188,45 +172,33 @@ class _Descent:
         done[list(self.primal)] = True
         return done
 
-    def _patience(self) -> int:
-        """Return the epochs after which a problem that is not done changes to inner steps; max_iter for never."""
-        rank = min(self.n_rows, self.width)
-        if sparse.issparse(self.Z) or rank > _WIDEST_STEP or (self.is_squared and rank < self.width):
-            return self.max_iter
-        squared = _SQUARED_EPOCHS + _BESIDE_IT * (self.n_problems - 1)
-        epochs = int(rank * (squared if self.is_squared else _PLAIN_EPOCHS))
-        if self.n_problems * self.n_rows * rank**2 <= _CHEAP_STEP:
-            epochs = min(epochs, self.max_iter // 2)
-        return min(max(epochs, _LEAST_EPOCHS), self.max_iter)
-
     def _step_inside(self, chosen: Array, tol: float) -> None:
         """Solve some of the problems by inner steps, and keep what they bring nearer."""
         before, rows = self._state(), self.problems.upper > 0
         self.guesses = self.duals.copy()
         Z = self.Z if rows.all() else self.Z[rows]
         for k in np.flatnonzero(chosen).tolist():
-            if self.is_squared:
-                problem, start = self.problems.one(k, rows), self.duals[rows, k]
-                found = finite_newton(Design(Z, self.problems.constant), problem, start, tol=0.1 * tol)
-                self.primal[k], duals, self.inner_steps[k] = found
-                guess = duals
-            else:
-                program = self.problems.program(Z, k, rows)
-                duals, guess, self.inner_steps[k] = low_rank_program(program, tol=0.1 * tol)
+            found = inner_steps(Z, self.problems.one(k, rows), self.duals[rows, k], 0.1 * tol)
             self.duals[:, k] = self.guesses[:, k] = 0.0
-            self.duals[rows, k], self.guesses[rows, k] = duals, guess
+            self.duals[rows, k], self.guesses[rows, k], self.inner_steps[k] = found.duals, found.guess, found.steps
+            if found.weights is not None:
+                self.primal[k] = found.weights
         self._keep_nearer(before)
 
-    def _state(self) -> tuple[Array, Array]:
-        return self.duals.copy(), self.gaps
+    def _state(self) -> tuple[Array, Array, dict[int, Array]]:
+        return self.duals.copy(), self.gaps, self.primal.copy()
 
-    def _keep_nearer(self, before: tuple[Array, Array]) -> None:
-        """Measure the duals, go back to those before in problems whose gap has grown, and give them to the groups."""
+    def _keep_nearer(self, before: tuple[Array, Array, dict[int, Array]]) -> None:
+        """Measure where the problems stand, put those back whose gap has grown, and give the duals to the groups."""
         self._measure()
-        worse = ~(self.gaps <= before[1])
-        if worse.any():
-            self.duals[:, worse] = before[0][:, worse]
-            self.primal = {k: weights for k, weights in self.primal.items() if not worse[k]}
+        duals, gaps, primal = before
+        worse = np.flatnonzero(~(self.gaps <= gaps))
+        if len(worse):
+            self.duals[:, worse] = duals[:, worse]
+            for k in worse.tolist():
+                self.primal.pop(k, None)
+                if k in primal:
+                    self.primal[k] = primal[k]
             self._measure()
         for group in self.groups:
             group.duals[...] = self.duals[:, group.columns]
@@ -249,6 +221,7 @@ class _Descent:
         Z = self.Z.toarray() if sparse.issparse(self.Z) else self.Z
         Q = Z @ Z.T + self.problems.constant**2
         before, every = self._state(), True
+        self.primal = {}
         for k in range(self.n_problems):
             start = self.guesses if self.inner_steps[k] else self.duals
             self.duals[:, k], exact = polished(Q, self.problems, k, start[:, k])
@@ -261,7 +234,7 @@ class _Descent:
         gap = float(np.max(self.gaps / np.maximum(self.objectives, np.finfo(float).tiny), initial=0.0))
         longest = max(map(len, self.histories))
         history = tuple(max(h[min(i, len(h) - 1)] for h in self.histories if h) for i in range(longest))
-        inner = ", finite Newton" if self.is_squared else ", interior point"
+        inner = ", finite Newton" if self.problems.is_squared else ", interior point"
         solver = "dual coordinate descent" + (inner if self.inner_steps.any() else "")
         details = {"solver": solver, "objectives": self.objectives, "duals": self.duals}
         if np.all(self.gaps <= self.tol * self.objectives):
