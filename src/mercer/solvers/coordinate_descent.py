@@ -15,7 +15,7 @@ from mercer.config import get_config
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.active_set import polished
 from mercer.solvers.box import BoxProblems
-from mercer.solvers.inner_steps import inner_steps, patience
+from mercer.solvers.inner_steps import Patience, inner_steps
 from mercer.solvers.solution import Solution
 
 # Multiplications of one call of the core: a fraction of a second, after which an interrupt is seen.
@@ -44,7 +44,7 @@ def coordinate_descent(
     Rows are visited in a new random order each epoch, and a row is read once for all problems of a thread. Rows that
     rest at a bound are left out until the end. A problem is done when its duality gap, computed anew from all its dual
     variables, is at most ``tol`` times its primal objective. On dense features descent may crawl (a large cost, or
-    features of very different sizes): it then changes to inner steps once they would have been as quick, those of an
+    features of very different sizes): it then changes to inner steps as soon as its pace shows these to be quicker, those of an
     interior-point method for plain losses and of finite Newton for squared ones. Float64 problems of at most 512 rows
     are then solved to rounding by projected Newton steps.
 
@@ -129,7 +129,8 @@ class _Descent:
         self.guesses = self.duals
         # Weights of problems that Newton steps have ended: a little off those of their duals, and nearer to the best.
         self.primal: dict[int, Array] = {}
-        self.limit = patience(Z, problems, max_iter)
+        self.patience = Patience.of(Z, problems, max_iter)
+        self.crawls = np.zeros(self.n_problems, dtype=bool)
         self.orders: dict[int, Array] = {}
         self.stopped = threading.Event()
         self.histories: list[list[float]] = [[] for _ in range(self.n_problems)]
@@ -144,8 +145,9 @@ class _Descent:
         """Descend until every problem is done, or has had its epochs; take inner steps for those that crawl."""
         self._until(tol, np.zeros(self.n_problems, dtype=bool))
         done = self._done(tol)
-        if self.limit < self.max_iter and not done.all():
-            self.limit = self.max_iter
+        if self.patience.epochs < self.max_iter and not done.all():
+            self.patience = Patience(self.max_iter)
+            self.crawls[:] = False
             self._step_inside(~done, _POLISH_TOLS[-1] if self.is_small else tol)
             self._until(self.tol, self._done(self.tol))
 
@@ -319,7 +321,7 @@ class _Descent:
 
     def _resume(self, group: _Group, done: Array) -> None:
         """Let the problems that are not done go on, from weights rounded once rather than at every step."""
-        resumed = ~done & (group.epochs < self.limit)
+        resumed = ~done & ~self.crawls[group.columns]
         value = self.value[group.columns][resumed]
         if sparse.issparse(self.Z):
             group.weights[:, np.flatnonzero(resumed)] = value[:, :-1].T
@@ -375,7 +377,7 @@ class _Descent:
         return order
 
     def _judge(self, group: _Group, active: Array, tol: float) -> None:
-        """Set the thresholds of the next epoch, and pause the problems that believe to be done.
+        """Set the thresholds of the next epoch, and pause the problems that believe to be done, or crawl.
 
         Each visited coordinate added its part of the gap as it stood then; one that rests at its bound has none.
         """
@@ -385,7 +387,9 @@ class _Descent:
         squares = squares[: len(estimate)] + np.square(group.intercepts)
         sums = self.problems.conjugate_sums(group.targets, group.duals)
         primal = np.maximum(estimate - sums - squares / 2, np.finfo(float).tiny)
-        believes = (estimate <= tol * primal) | (group.epochs >= self.limit)
-        group.progress[0] = np.where(active & ~believes, group.progress[2], -1.0)
         for k in np.flatnonzero(active):
-            self.histories[group.columns.start + k].append(float(estimate[k] / primal[k]))
+            column = group.columns.start + k
+            self.histories[column].append(float(estimate[k] / primal[k]))
+            self.crawls[column] = self.patience.is_over(self.histories[column], tol)
+        stays = active & (estimate > tol * primal) & ~self.crawls[group.columns]
+        group.progress[0] = np.where(stays, group.progress[2], -1.0)

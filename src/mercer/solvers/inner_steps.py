@@ -1,7 +1,8 @@
 """What support vector problems change to where coordinate descent crawls, and when."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
@@ -10,12 +11,14 @@ from mercer.solvers.design import Design
 from mercer.solvers.finite_newton import finite_newton
 from mercer.solvers.interior_point import low_rank_program
 
-# Inner steps were measured to take the time of about this many epochs for each of min(n, D) features, and of at least
-# so many: the interior-point method of plain losses, and the Newton steps of squared ones (of one problem, and more for
-# each beside it: an epoch reads a row once for all). To change after as many is at most twice as slow as the better.
+# Inner steps were measured to take the time of about this many epochs for each of min(n, D) features: the
+# interior-point method of plain losses, and the Newton steps of squared ones (of one problem, and more for each beside
+# it: an epoch reads a row once for all). To change after as many is at most twice as slow as the better of the two.
 _PLAIN_EPOCHS = 2.0
 _SQUARED_EPOCHS, _BESIDE_IT = 1 / 8, 1 / 32
-_LEAST_EPOCHS = 100
+# Epochs after which the pace of a descent tells how many are left; how many left are worth a change at least; and after
+# how many it comes at the earliest where the pace does not call for it.
+_EARLIEST, _LEAST_LEFT, _LEAST_EPOCHS = 16, 30, 100
 # Multiplications of a step, for all problems, below which its time does not matter; and its largest matrix.
 _CHEAP_STEP = 2**32
 _WIDEST_STEP = 4096
@@ -34,17 +37,37 @@ class Inner(NamedTuple):
     steps: int
 
 
-def patience(Z: Any, problems: BoxProblems, max_iter: int) -> int:
-    """Return the epochs after which a problem that is not done changes to inner steps; max_iter for never."""
-    (n_rows, width), n_problems = Z.shape, problems.targets.shape[1]
-    rank = min(n_rows, width)
-    if sparse.issparse(Z) or rank > _WIDEST_STEP or (problems.is_squared and n_rows < width):
-        return max_iter
-    squared = _SQUARED_EPOCHS + _BESIDE_IT * (n_problems - 1)
-    epochs = int(rank * (squared if problems.is_squared else _PLAIN_EPOCHS))
-    if n_problems * n_rows * rank**2 <= _CHEAP_STEP:
-        epochs = min(epochs, max_iter // 2)
-    return min(max(epochs, _LEAST_EPOCHS), max_iter)
+class Patience(NamedTuple):
+    """When a descent changes to inner steps: after so many epochs, or as soon as more than ``worth`` are left."""
+
+    epochs: int
+    worth: float = np.inf
+
+    @classmethod
+    def of(cls, Z: Any, problems: BoxProblems, max_iter: int) -> Self:
+        """Return that of some problems on features; where there are no inner steps, max_iter epochs."""
+        (n_rows, width), n_problems = Z.shape, problems.targets.shape[1]
+        rank = min(n_rows, width)
+        if sparse.issparse(Z) or rank > _WIDEST_STEP or (problems.is_squared and n_rows < width):
+            return cls(max_iter)
+        squared = _SQUARED_EPOCHS + _BESIDE_IT * (n_problems - 1)
+        worth = rank * (squared if problems.is_squared else _PLAIN_EPOCHS)
+        most = max_iter // 2 if n_problems * n_rows * rank**2 <= _CHEAP_STEP else max_iter
+        epochs = max(min(int(worth), most), _LEAST_EPOCHS)
+        return cls(epochs, max(worth, _LEAST_LEFT)) if epochs < max_iter else cls(max_iter)
+
+    def is_over(self, history: list[float], tol: float) -> bool:
+        """Whether a descent with these gaps after its epochs should change."""
+        return len(history) >= self.epochs or _epochs_left(history, tol) > self.worth
+
+
+def _epochs_left(history: list[float], tol: float) -> float:
+    """Return how many more epochs the gap takes to ``tol`` at the pace of the later half; 0 where it shows none yet."""
+    n, half = len(history), len(history) // 2
+    if n < _EARLIEST or history[-1] <= tol:
+        return 0.0
+    pace = np.log(history[half - 1] / history[-1]) / (n - half)
+    return float(np.log(history[-1] / tol) / pace) if pace > 0 else np.inf
 
 
 def inner_steps(Z: Array, problem: BoxProblems, start: Array, tol: float) -> Inner:
