@@ -188,7 +188,7 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
     for each class and epoch, threads sharing the classes; with sparse features all costs are by non-zeros. What crawls
     on dense features, for a large C or columns of very different sizes, goes on by steps which neither slows, of n D^2
     time a class, as soon as its pace leaves more epochs than these are worth: D / 8 (more for several classes) before
-    Newton's on the rows inside the margin, for the squared loss; 2 D before an interior-point method, for the plain one.
+    Newton's on the rows inside the margin, for the squared loss; 2 D before an interior-point method, for the plain.
 
     Beyond the budget features are made anew in each pass, of which there are at most 100: for the hinge loss descent in
     the dual variables, n numbers a class, of one block after the other (averaged Pegasos, down to a gap of 5e-2, where

@@ -44,9 +44,9 @@ def coordinate_descent(
     Rows are visited in a new random order each epoch, and a row is read once for all problems of a thread. Rows that
     rest at a bound are left out until the end. A problem is done when its duality gap, computed anew from all its dual
     variables, is at most ``tol`` times its primal objective. On dense features descent may crawl (a large cost, or
-    features of very different sizes): it then changes to inner steps as soon as its pace shows these to be quicker, those of an
-    interior-point method for plain losses and of finite Newton for squared ones. Float64 problems of at most 512 rows
-    are then solved to rounding by projected Newton steps.
+    features of very different sizes): it then changes to inner steps as soon as its pace shows these to be quicker,
+    those of an interior-point method for plain losses and of finite Newton for squared ones. Float64 problems of at
+    most 512 rows are then solved to rounding by projected Newton steps.
 
     Parameters
     ----------
