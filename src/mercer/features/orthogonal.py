@@ -170,7 +170,7 @@ def stratified_radii(kernel: Any, rng: np.random.RandomState, n: int, n_features
     draws, so its law is exact, and any two lie in different strata.
     """
     candidates = np.sort(kernel.radii(rng, n * _CANDIDATES, n_features)).reshape(n, _CANDIDATES)
-    radii = candidates[np.arange(n), rng.randint(_CANDIDATES, size=n)]
+    radii: Array = candidates[np.arange(n), rng.randint(_CANDIDATES, size=n)]
     rng.shuffle(radii)
     return radii
 

@@ -48,6 +48,7 @@ class _SinksLearner(KernelLearner):
     law: Any
     C: float
     loss: str
+    alpha_: Array
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Draw the feature functions and find their weights.
