@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mercer._typing import Array
 from mercer.gram.errors import ApproximationError, approximation_error, measuring_stream
@@ -20,9 +20,18 @@ class GramOperator(LinearOperator):
     where it knows no kernel).
     """
 
+    # SciPy's __init__ would set these, and shape and dtype, which an estimator must not have before it is fitted.
+    ndim = 2
+    _xp = getattr(aslinearoperator(np.empty((1, 1))), "_xp", None)  # whose arrays it takes, from SciPy 1.18 on
     _n_rows: int
     _dtype: np.dtype[Any]
     kernel_: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     @property
     def shape(self) -> tuple[int, int]:
