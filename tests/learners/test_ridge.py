@@ -321,3 +321,19 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(rows):
     with pytest.raises(KeyboardInterrupt):
         model.fit(as_blocks(factory))
     np.testing.assert_array_equal(model.predict(rows[0]), before)
+
+
+@pytest.mark.parametrize("rule", ["gcv", "loo"])
+@pytest.mark.parametrize("n_components", [100, 300])
+def test_few_rows_keep_their_digits_at_a_small_alpha(rule, n_components):
+    """By singular values of the rows; by eigenvalues of their Gram matrix 1e-8 and more would be lost."""
+    rng = np.random.RandomState(0)
+    X, counts = rng.standard_normal((40, 3)), rng.randint(0, 4, 40)
+    y = np.sin(X[:, 0]) + X[:, 1]
+    model = KernelRidge(Gaussian(gamma=0.3), n_components=n_components, alpha=rule, alphas=[1e-8], random_state=0)
+    features = model.fit(X, y).feature_map_
+    model.set_params(features=features)
+    weighted = model.fit(X, y, sample_weight=counts).predict(X)
+    assert model.solution_.details["solver"] == "svd"
+    repeated = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).predict(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-10)

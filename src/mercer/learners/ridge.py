@@ -11,15 +11,17 @@ from mercer.learners.classes import KernelClassifier
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.rows import FeatureRows
 from mercer.learners.targets import ManyTargets
-from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, tridiagonal_path
+from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
 from mercer.stats import Moments, Totals
 from mercer.validation import check_real, machine_memory
 
 # Matrices of D x D in float64 that a direct solve holds at once: total, parts in work, factor or eigenvectors.
 _SQUARE_MATRICES = 6
 
-# Up to here the eigenvectors come in milliseconds, and alpha far below the eigenvalues loses fewer digits.
+# Up to here the eigenvectors come in milliseconds, and alpha far below the eigenvalues loses fewer digits; singular
+# values of the rows themselves lose fewer still.
 _FEW_FEATURES = 256
+_FEW_ROWS = 512
 
 
 class _Ridge(KernelLearner):
@@ -82,21 +84,28 @@ class _Ridge(KernelLearner):
             solution = cholesky(gram, cross, alphas[0])
             self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[0])
             return solution
-        if self.alpha == "gcv" and rows.n_features > _FEW_FEATURES:
+        few = rows.dtype == np.float64 and rows.n_rows <= _FEW_ROWS and rows.fits
+        if self.alpha == "gcv" and rows.n_features > _FEW_FEATURES and not few:
             reduced = tridiagonal_path(gram, cross)
             scores = np.array([reduced.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
             coefs, solver = reduced.coefs(alphas), "tridiagonal"
         else:
-            path = ridge_path(gram, cross)
+            path = self._path_of_few(rows, moments) if few else ridge_path(gram, cross)
             if self.alpha == "gcv":
                 scores = np.array([path.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
             else:
                 scores = self._left_out(rows, alphas, path, moments)
-            coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "eigh"
+            coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "svd" if few else "eigh"
         best = self._set_path(alphas, scores, coefs)
         solution = Solution(coefs[best], details={"solver": solver})
         self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[best])
         return solution
+
+    @staticmethod
+    def _path_of_few(rows: FeatureRows, moments: Moments) -> RidgePath:
+        Z, Y, weight = rows.matrix()
+        root = np.ones((len(Z), 1)) if weight is None else np.sqrt(weight)[:, None]
+        return singular_path(root * (Z - moments.feature_mean), root * (Y - moments.target_mean))
 
     def _set_path(self, alphas: Array, scores: Array, coefs: Array) -> int:
         """Keep the path, of shape (n_alphas, D, n_targets), and return which alpha is best."""

@@ -19,7 +19,7 @@ from mercer.solvers.newton_cg import newton_cg
 from mercer.solvers.one_class import one_class
 from mercer.solvers.pegasos import pegasos
 from mercer.solvers.preconditioner import gram_preconditioner
-from mercer.solvers.ridge_path import RidgePath, ridge_path
+from mercer.solvers.ridge_path import RidgePath, ridge_path, singular_path
 from mercer.solvers.seeding import kmeans_plus_plus, random_rows
 from mercer.solvers.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
 from mercer.solvers.solution import Solution
@@ -62,5 +62,6 @@ __all__ = [
     "random_rows",
     "ridge_path",
     "shifted_conjugate_gradients",
+    "singular_path",
     "tridiagonal_path",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
@@ -16,9 +16,10 @@ class RidgePath:
 
     Attributes
     ----------
-    eigenvalues : ndarray of shape (D,)
-    vectors : ndarray of shape (D, D)
-    projected : ndarray of shape (D, n_targets)
+    eigenvalues : ndarray of shape (r,)
+        All r = D of them, or those that are not 0 for sure.
+    vectors : ndarray of shape (D, r)
+    projected : ndarray of shape (r, n_targets)
     """
 
     eigenvalues: Array
@@ -99,3 +100,16 @@ def ridge_path(gram: Array, cross: Array) -> RidgePath:
     with one_blas_thread():
         eigenvalues, vectors = eigh(gram, driver="evd")
         return RidgePath(np.maximum(eigenvalues, 0.0), vectors, vectors.T @ cross)
+
+
+def singular_path(Z: Array, Y: Array) -> RidgePath:
+    """Decompose the rows Z of G = Z^T Z, where H = Z^T Y: for few rows, with half the digits lost to a small alpha.
+
+    >>> import numpy as np
+    >>> path = singular_path(np.diag([1.0, 3**0.5]), np.ones((2, 1)) / [[1.0], [3**0.5]])
+    >>> path.coef(1.0).ravel().round(12).tolist(), round(path.degrees_of_freedom(1.0), 12)
+    ([0.5, 0.25], 1.25)
+    """
+    with one_blas_thread():
+        U, singular, Vt = svd(Z, full_matrices=False)
+        return RidgePath(singular**2, Vt.T, singular[:, None] * (U.T @ Y))
