@@ -20,7 +20,7 @@ from mercer import (
     RandomBinning,
 )
 from mercer.bench.data import load, prepared
-from mercer.bench.models import linear_svm, timed
+from mercer.bench.models import linear_svm, processor_timed
 
 Cell = dict[str, Any]
 FILES = {
@@ -124,17 +124,17 @@ def _fitted(cell: Cell, X: Any, y: Any, gamma: float, seed: int) -> tuple[Any, f
     method = cell["method"]
     if method in ("FOGD", "NOGD"):
         learner = _online(method, gamma, cell["D"], seed, _held_out_step(method, gamma, cell["D"], X, y))
-        learner, seconds = timed(lambda: learner.fit(X, y))
+        learner, seconds = processor_timed(lambda: learner.fit(X, y))
         return learner.predict, 0.0, seconds
     if method == "Kernel SVM":
-        svm, seconds = timed(lambda: SVC(gamma=gamma, C=1.0, cache_size=500).fit(X, y))
+        svm, seconds = processor_timed(lambda: SVC(gamma=gamma, C=1.0, cache_size=500).fit(X, y))
         return svm.predict, 0.0, seconds
     if method == "Linear SVM":
-        svm, seconds = timed(lambda: linear_svm(X, y))
+        svm, seconds = processor_timed(lambda: linear_svm(X, y))
         return svm.predict, 0.0, seconds
     feature_map = _map(method, gamma, cell["D"], seed)
-    Z, map_seconds = timed(lambda: feature_map.fit_transform(X))
-    svm, seconds = timed(lambda: linear_svm(Z, y))
+    Z, map_seconds = processor_timed(lambda: feature_map.fit_transform(X))
+    svm, seconds = processor_timed(lambda: linear_svm(Z, y))
     return lambda rows: svm.predict(feature_map.transform(rows)), map_seconds, seconds
 
 
@@ -147,7 +147,7 @@ def classify(cell: Cell) -> dict[str, Any]:
         X, X_test = _prepared(cell, X, X_test)
         gamma = _gamma(cell, X)
         predict, map_seconds, fit_seconds = _fitted(cell, X, y, gamma, seed)
-        labels, predict_seconds = timed(lambda p=predict, X=X_test: p(X))
+        labels, predict_seconds = processor_timed(lambda p=predict, X=X_test: p(X))
         found = int((labels == y_test).sum())
         for name, value in zip(names, (map_seconds, fit_seconds, predict_seconds, found), strict=True):
             runs[name].append(value)
