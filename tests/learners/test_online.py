@@ -226,6 +226,7 @@ BAD_CLASSES = [
         lambda model: model.partial_fit(X, Y, classes=[0, 1, 2, 3]),
         r"classes must stay .*, \[0, 1, 2\], got \[0, 1, 2, 3",
     ),
+    (lambda model: model.partial_fit(X, Y, classes=[[0, 1], [1, 2]]), "y should be a 1d array"),
     (lambda model: model.fit(X, np.ones(20)), "y must hold at least 2 classes, got 1 class"),
     (lambda model: model.fit(X, X[:, 0]), "Unknown label type"),
 ]

@@ -190,6 +190,7 @@ def test_patience_ends_with_the_pace_or_the_epochs():
     assert patience.is_over(halving[:16], 1e-30)  # 84 epochs left
     assert not patience.is_over(halving[:51], 1e-30)  # 50 left
     assert patience.is_over([1.0] * 16, 1e-4)  # no pace at all
+    assert patience.is_over([-1e-9] * 8 + [1.0] * 8, 0.0)  # an estimate may be negative, and nothing be enough
     assert not patience.is_over([1e-5] * 199, 1e-4)  # it is there
     assert patience.is_over([1e-5] * 200, 1e-4)
 

@@ -222,7 +222,7 @@ class OnlineClassifier(ClassScores, OnlineLearner):
                 )
             return
         # Each twice: scikit-learn warns of labels of which most are different.
-        given = np.unique(self._check_y(np.repeat(classes, 2)))
+        given = np.unique(self._check_y(np.repeat(np.atleast_1d(classes), 2, axis=0)))
         if known is not None and not np.array_equal(given, known):
             raise ValueError(
                 f"{name}: classes must stay what they were on the first call to partial_fit, {known.tolist()}, got "

@@ -66,8 +66,8 @@ def _epochs_left(history: list[float], tol: float) -> float:
     n, half = len(history), len(history) // 2
     if n < _EARLIEST or history[-1] <= tol:
         return 0.0
-    pace = np.log(history[half - 1] / history[-1]) / (n - half)
-    return float(np.log(history[-1] / tol) / pace) if pace > 0 else np.inf
+    before, now, end = np.log(np.maximum([history[half - 1], history[-1], tol], np.finfo(float).tiny))
+    return float((n - half) * (now - end) / (before - now)) if before > now else np.inf
 
 
 def inner_steps(Z: Array, problem: BoxProblems, start: Array, tol: float) -> Inner:
