@@ -185,6 +185,8 @@ class RandomBinning(FeatureMap):
 
     def _grid_widths(self) -> Array:
         n_grids = len(self.pitches_)
+        if n_grids > self._n_features_out:  # the columns of the last grids would lie outside, and products follow them
+            raise ValueError(f"RandomBinning: {n_grids} grids need as many features, got {self._n_features_out}.")
         widths = np.full(n_grids, self._n_features_out // n_grids, dtype=np.int64)
         widths[: self._n_features_out % n_grids] += 1
         return widths

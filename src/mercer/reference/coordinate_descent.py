@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.border import csr_rows
 
 # Steps go this much farther than to the least value along a coordinate, which still lowers the objective, as any factor
 # below 2 does: on digits that saves a fifth of the epochs.
@@ -81,10 +82,7 @@ def descend_csr(
     constant: float,
 ) -> None:
     """Do as ``descend`` on CSR rows; ``weights`` is (D, K), with K beyond 1 rounded up to a multiple of 8."""
-    shape = (len(indptr) - 1, weights.shape[0])
-    from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
-
-    Z = sparse.csr_array((data, indices, indptr), shape=shape).toarray()
+    Z = csr_rows(data, indices, indptr, weights.shape[0]).toarray()
     side = np.ascontiguousarray(weights.T[: targets.shape[1]])
     descend(Z, order, targets, bounds, duals, shrunk, side, intercepts, progress, one_sided, epsilon, constant)
     weights[:, : targets.shape[1]] = side.T

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.border import check_hashes, csr_rows
 
 
 def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: Any) -> Any:
     """Return the d x n_buckets matrix with one signed entry a row, so that a sketch is one sparse product."""
+    check_hashes(index, sign, n_buckets)
     n_columns = len(index)
     pointers = np.arange(n_columns + 1)
     from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
@@ -24,8 +26,6 @@ def count_sketch(X: Array, index: Array, sign: Array, out: Array) -> None:
 
 def count_sketch_csr(data: Array, indices: Array, indptr: Array, index: Array, sign: Array, out: Array) -> None:
     """Overwrite out (n, D) with the count sketch of CSR rows; indptr may be any n + 1 consecutive pointers."""
-    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    used = slice(indptr[0], indptr[-1])
-    columns = indices[used]
-    out[...] = 0
-    np.add.at(out, (rows, index[columns]), data[used] * sign[columns])
+    X = csr_rows(data, indices, indptr, len(index))
+    hashes = _hash_matrix(index, sign, out.shape[1], data.dtype)
+    out[...] = (X @ hashes).toarray()

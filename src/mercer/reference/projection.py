@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.border import csr_rows
 
 
 def project_product(X: Array, W: Array, widths: Array, out: Array) -> None:
@@ -36,10 +37,7 @@ def sign_products(X: Array, codes: Array, widths: Array, scales: Array, out: Arr
 
 def project_product_csr(data: Array, indices: Array, indptr: Array, W: Array, widths: Array, out: Array) -> None:
     """Overwrite out (n, D) with products of projections of CSR rows; see project_product."""
-    used = slice(indptr[0], indptr[-1])
-    from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
-
-    X = sparse.csr_array((data[used], indices[used], indptr - indptr[0]), shape=(len(indptr) - 1, len(W)))
+    X = csr_rows(data, indices, indptr, len(W))
     out[:, widths[0] if len(widths) else 0 :] = 1
     start = 0
     for j, width in enumerate(widths):

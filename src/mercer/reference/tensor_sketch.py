@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.border import check_hashes
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 
 
@@ -29,6 +30,7 @@ def tensor_sketch(X: Array, index: Array, sign: Array, scale: float, constant: f
 
     The tables index and sign are (p, d), or (p, d + 1) when constant is not 0, its hash in the last column.
     """
+    check_hashes(index, sign, out.shape[1])
     n_columns = X.shape[1]
     sketches = np.empty((len(index), *out.shape), dtype=out.dtype)
     scaled = X * X.dtype.type(scale)
@@ -49,6 +51,7 @@ def tensor_sketch_csr(
     out: Array,
 ) -> None:
     """Overwrite out (n, D) with the Tensor Sketch of CSR rows; see tensor_sketch and count_sketch_csr."""
+    check_hashes(index, sign, out.shape[1])
     sketches = np.empty((len(index), *out.shape), dtype=out.dtype)
     used = slice(indptr[0], indptr[-1])
     scaled = data[used] * data.dtype.type(scale)
