@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
+from mercer import limits
+
 # Rows a block: the features of a block of 512 rows at 1024 float32 columns take 2 MiB, which a core's caches hold,
 # and a task is long enough (about a millisecond) to hide the cost of handing it to a thread.
 DEFAULT_BLOCK_ROWS = 512
@@ -17,7 +19,7 @@ _UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 @dataclass(frozen=True)
 class Config:
-    """The settings in force: ``threads``, ``memory`` in bytes (None: no limit of ours) and ``block_rows``."""
+    """The settings in force: ``threads``, ``memory`` in bytes (None: what the system leaves) and ``block_rows``."""
 
     threads: int
     memory: int | None
@@ -67,6 +69,31 @@ def get_config() -> Config:
     return _config.get() or Config(threads=_threads_of_environment(), memory=None, block_rows=DEFAULT_BLOCK_ROWS)
 
 
+def memory_budget() -> limits.Bound:
+    """Return the bytes that mercer may allocate now, and what bounds them.
+
+    The budget of ``config_context``, but no more than the machine and the limits of the process allow in all. Where
+    none is set: what the machine, its cgroups and the limits of the process leave at this moment. Measuring takes about
+    0.2 ms: ask once for a fit, not for each block.
+    """
+    budget = get_config().memory
+    if budget is None:
+        return limits.available()
+    bound = limits.capacity()
+    return bound if bound.n_bytes < budget else limits.Bound(budget, "the budget set by config_context(memory=...)")
+
+
+def lasting_limit() -> int | None:
+    """Return the memory budget or limit set for this process; None where the machine is all that bounds it.
+
+    Unlike ``memory_budget`` it does not depend on the moment, so that what follows from it is the same in every run.
+    """
+    process, budget = limits.process_limit(), get_config().memory
+    if process is None:
+        return budget
+    return process.n_bytes if budget is None else min(budget, process.n_bytes)
+
+
 @contextmanager
 def config_context(
     *, threads: int | None = None, memory: int | str | None = None, block_rows: int | None = None
@@ -80,7 +107,8 @@ def config_context(
         this process may use.
     memory : int or str, optional
         Budget for what mercer itself allocates, in bytes or as ``"2GiB"``; a result that cannot fit is refused
-        before it is computed. The caller's own X is not counted.
+        before it is computed. The caller's own X is not counted. Where none is set, the budget is the least of what
+        the machine has available and what cgroups (containers) and ``ulimit`` leave; ``show_versions`` tells it.
     block_rows : int, optional
         Rows a block. Transforms agree to rounding whatever it is.
 

@@ -1,7 +1,6 @@
 """The one place that words input errors: the argument, the rule, the value, the way out."""
 
 import numbers
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,9 +12,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from mercer._typing import Array
-from mercer.config import get_config
+from mercer.config import get_config, memory_budget
 
 FLOATS = (np.float64, np.float32)
+
+# Bytes below which the system is not asked whether it has them: asking takes as long as a small transform.
+_NOT_MEASURED = 2**24
 
 _first_row: ContextVar[int] = ContextVar("mercer_first_row", default=0)
 
@@ -228,28 +230,17 @@ def check_weights(owner: str, weights: Any, n_rows: int, *, all_zero: bool = Fal
     return values
 
 
-def machine_memory() -> int:
-    """Return the memory budget in bytes, or what the machine has where none is set."""
-    return get_config().memory or _ram()
-
-
-def check_memory(owner: str, name: str, value: Any, n_bytes: int, what: str) -> None:
-    """Refuse, before it is tried, what cannot fit the memory budget or the machine."""
-    budget = get_config().memory
-    limit, whose = (budget, "the budget set by config_context(memory=...)") if budget else (_ram(), "this machine")
-    if n_bytes > limit:
+def check_memory(owner: str, name: str, value: Any, n_bytes: int, what: str, *, way_out: str = "") -> None:
+    """Refuse, before it is tried, what cannot fit the memory budget."""
+    if n_bytes <= _NOT_MEASURED and get_config().memory is None:
+        return
+    budget = memory_budget()
+    if n_bytes > budget.n_bytes:
         raise MemoryError(
-            f"{owner}: {name}={value} needs {_gib(n_bytes)} for {what}, and {whose} has {_gib(limit)}. "
-            f"Lower {name}, or work on fewer rows at a time."
+            f"{owner}: {name}={value} needs {_gib(n_bytes)} for {what}, and {budget.source} is "
+            f"{_gib(budget.n_bytes)}. {way_out or f'Lower {name}, or work on fewer rows at a time.'}"
         )
 
 
 def _gib(n_bytes: int) -> str:
     return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 2**30 // 10 else f"{n_bytes / 2**30:.2g} GiB"
-
-
-def _ram() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # Windows has no sysconf: let NumPy's own allocation speak there
-        return 2**62

@@ -1,4 +1,4 @@
-"""Fits on streams: memory that does not grow with the rows, and Ctrl-C that ends them at the next block."""
+"""Memory of fits: flat in the rows of a stream, within limits, streaming where holding fails; and Ctrl-C."""
 
 import os
 import signal
@@ -9,7 +9,21 @@ import time
 import numpy as np
 import pytest
 
-from mercer import KernelLogisticRegression, KernelRidge, as_blocks
+from mercer import (
+    FourierFeatures,
+    Gaussian,
+    KernelKMeans,
+    KernelLogisticRegression,
+    KernelOneClassSVM,
+    KernelRidge,
+    KernelSVC,
+    KernelSVR,
+    Laplacian,
+    RandomBinning,
+    as_blocks,
+    config_context,
+)
+from mercer.learners import rows as learner_rows
 
 MEMORY = """
 import sys, threading, time, warnings
@@ -89,3 +103,114 @@ def test_ctrl_c_ends_a_fit_at_the_next_blocks(kind, threads):
         model.fit(as_blocks(factory))
     assert len(read) < 700, "the fit went on after Ctrl-C"
     assert set(vars(model)) == set(vars(kind()))
+
+
+ADDRESS_SPACE = """
+import resource, warnings
+import numpy as np
+from mercer import *
+warnings.simplefilter("ignore")
+X = np.random.RandomState(0).rand(4000, 8).astype("f")
+source = as_blocks(lambda: ((X, X[:, 0] > 0.5) for i in range(25)))
+resource.setrlimit(resource.RLIMIT_AS, (1_300_000_000, 1_300_000_000))
+map = FourierFeatures(Gaussian(gamma=1.0), n_components=2048, random_state=0)
+KernelLogisticRegression(features=map, max_iter=1, n_jobs=2).fit(source)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
+def test_features_beyond_the_address_space_are_streamed():
+    """100000 x 2048 float32 features take 781 MiB, of 1240 MiB in all: half of what the libraries leave is less."""
+    subprocess.run([sys.executable, "-c", ADDRESS_SPACE], check=True, timeout=200)
+
+
+HOLDING = {
+    "logistic": KernelLogisticRegression(),
+    "squared hinge": KernelSVC(),
+    "hinge": KernelSVC(loss="hinge", tol=1e-2),
+    "squared insensitive": KernelSVR(loss="squared_epsilon_insensitive"),
+    "clusters": KernelKMeans(n_clusters=3),
+    "mini-batches": KernelKMeans(n_clusters=3, batch_size=100),
+    "ridge on sparse features": KernelRidge(
+        features=RandomBinning(Laplacian(), n_components=64, n_grids=8, sparse_output=True, random_state=0)
+    ),
+}
+
+
+def _two_blobs():
+    rng = np.random.RandomState(0)
+    X = np.vstack([rng.normal(2 * i, 1, (150, 2)) for i in range(2)])
+    return X, (np.arange(300) >= 150).astype(float)
+
+
+def _scores_of(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+@pytest.mark.parametrize("model", HOLDING.values(), ids=HOLDING)
+@pytest.mark.parametrize("failing", ["the allocation", "a later block"])
+def test_where_holding_fails_features_are_made_again(monkeypatch, model, failing):
+    """The answer is that of a fit which streams from the start, and no part of the failed pass is in it."""
+    X, y = _two_blobs()
+    if not hasattr(model, "features") or model.features is None:
+        model = model.set_params(features=FourierFeatures(Gaussian(gamma=0.3), n_components=32, random_state=0))
+    model = model.set_params(random_state=0)
+    monkeypatch.setattr("mercer.learners.base._BLOCK_ROWS", 64)
+    with monkeypatch.context() as never_held:
+        never_held.setattr(learner_rows, "_SHARE", 0.0)
+        streamed = _scores_of(model.fit(X, y), X)
+    failures = []
+
+    def fail(*arguments, **options):
+        failures.append(0)
+        raise MemoryError("no memory left")
+
+    if failing == "the allocation":
+        monkeypatch.setattr(learner_rows, "empty", fail)
+        monkeypatch.setattr(learner_rows.sparse, "vstack", fail)
+    else:
+        monkeypatch.setattr(learner_rows, "_joined", fail)  # after the last block of a pass that holds
+    held = model.fit(X, y)
+    assert failures
+    np.testing.assert_array_equal(_scores_of(held, X), streamed)
+
+
+def test_a_pass_that_fails_within_begins_anew(monkeypatch):
+    """The sums of blocks before the failure are not counted twice."""
+    X, _ = _two_blobs()
+    model = KernelKMeans(
+        features=FourierFeatures(Gaussian(gamma=0.3), n_components=32, random_state=0), n_clusters=3, random_state=0
+    )
+    monkeypatch.setattr("mercer.learners.base._BLOCK_ROWS", 64)
+    expected = model.fit(X).cluster_centers_
+    write, calls = FourierFeatures._write_features, []
+
+    def fails_once(self, rows, out):
+        if out.base is not None:  # a block of features that are held is a view
+            calls.append(0)
+        if out.base is not None and len(calls) == 3:
+            raise MemoryError("no memory left")
+        return write(self, rows, out)
+
+    monkeypatch.setattr(FourierFeatures, "_write_features", fails_once)
+    np.testing.assert_allclose(model.fit(X).cluster_centers_, expected, rtol=1e-10)
+    assert len(calls) >= 3
+
+
+def test_a_solver_that_must_hold_says_so(monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError("no memory left")
+
+    monkeypatch.setattr(learner_rows, "empty", fail)
+    with pytest.raises(MemoryError, match=r"KernelOneClassSVM: the solver holds the features of all 300 rows.*Lower"):
+        KernelOneClassSVM().fit(_two_blobs()[0])
+
+
+def test_an_error_of_memory_without_held_features_stays(monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError("no memory left")
+
+    monkeypatch.setattr("mercer.learners.ridge.cholesky", fail)
+    X, y = _two_blobs()
+    with config_context(memory="200kB"), pytest.raises(MemoryError, match="no memory left"):
+        KernelRidge(n_components=32).fit(X, y)

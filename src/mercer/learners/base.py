@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
-from mercer.config import config_context, get_config
+from mercer.config import config_context, get_config, lasting_limit
 from mercer.data import Block, Blocks, as_blocks, reservoir
 from mercer.engines import Engine, Local, rows_of
 from mercer.engines.base import S
@@ -94,7 +94,7 @@ class KernelLearner(NestedParams, BaseEstimator):
         rows = FeatureRows(self, blocks, sample, weight)
         if self.feature_map_ is before:
             rows.start = np.vstack([np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)])
-        solution = self._solve(rows)
+        solution = self._solved(rows)
         if hasattr(self, "max_iter"):
             self.n_iter_ = solution.iterations
         if not np.isfinite(solution.value).all():
@@ -102,6 +102,16 @@ class KernelLearner(NestedParams, BaseEstimator):
         if not solution.success:
             warn(f"{name}: {solution.status}. {solution.advice}", ConvergenceWarning, stacklevel=4)
         self.solution_ = replace(solution, details={**solution.details, "block_rows": blocks.block_rows})
+
+    def _solved(self, rows: FeatureRows) -> Solution:
+        """Solve; where the memory ends while features are held, solve on features that are made again in each pass."""
+        try:
+            return self._solve(rows)
+        except MemoryError:
+            if not rows.fits:  # nothing was held that could be let go
+                raise
+            rows.release()
+        return self._solve(rows)
 
     def _labelled_blocks(self, X: Any, y: Any, sample_weight: Any) -> Blocks:
         name = type(self).__name__
@@ -223,13 +233,13 @@ class KernelLearner(NestedParams, BaseEstimator):
         return None if block.sample_weight is None else self._weights(block)
 
     def _block_rows(self, itemsize: int) -> int:
-        """Return the rows a block: a constant for a width, shrunk so that all threads' take a quarter of a budget."""
-        config, n_features = get_config(), self.feature_map_._n_features_out
+        """Return the rows a block: a constant for a width, shrunk so that all threads' take a quarter of a limit."""
+        limit, n_features = lasting_limit(), self.feature_map_._n_features_out
         most = int(np.clip(_BLOCK_BYTES // (n_features * itemsize), 1, _BLOCK_ROWS))
-        if config.memory is None:
+        if limit is None:
             return most
         row_bytes = 3 * itemsize * (n_features + self.n_features_in_)
-        return int(np.clip(config.memory // (4 * config.threads * row_bytes), 1, most))
+        return int(np.clip(limit // (4 * get_config().threads * row_bytes), 1, most))
 
     def _rows_to_score(self, blocks: Blocks) -> int:
         """Return the rows a block of a prediction, whatever the number of threads."""

@@ -28,7 +28,7 @@ from mercer.solvers import (
     random_rows,
 )
 from mercer.stats import ClusterSums
-from mercer.validation import check_integer, check_matrix, check_real, check_weights, machine_memory
+from mercer.validation import check_integer, check_matrix, check_real, check_weights
 
 # Rows that first centres are drawn from, for each cluster, at least.
 _SEED_ROWS_A_CLUSTER = 64
@@ -271,7 +271,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return Heads(rows.n_rows, leading_directions(self.feature_map_.transform(some), n_directions))
 
     def _may_keep(self, rows: FeatureRows, row_bytes: int) -> bool:
-        return rows.n_rows * row_bytes <= _KEPT_SHARE * machine_memory()
+        return rows.n_rows * row_bytes <= _KEPT_SHARE * rows.memory
 
     def _seeds(self, rows: FeatureRows) -> Callable[[np.random.RandomState], Array]:
         """Return the function that draws first centres."""

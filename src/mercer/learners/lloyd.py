@@ -86,7 +86,8 @@ class Lloyd:
         return self._empty.zero().update(Z, labels, self._learner._block_weight(block))
 
     def _begin(self, nearest: NearestCentres, centres: Any, block: Block) -> ClusterSums:
-        """Assign the rows of a block of features for the first time."""
+        """Assign the rows of a block of features for the first time, or again where a first pass was broken off."""
+        nearest.labels[_place(block)] = -1
         return nearest.begin(_place(block), block.X, centres, self._learner._block_weight(block))
 
     def _step(self, nearest: NearestCentres, centres: Any, block: Block) -> ClusterSums:

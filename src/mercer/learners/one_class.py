@@ -142,6 +142,10 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
         if not rows.fits:
             n_bytes = 2 * rows.n_rows * rows.n_features * rows.dtype.itemsize
             check_memory(name, "n_components", rows.n_features, n_bytes, f"{rows.n_rows} rows of features, held")
+            raise MemoryError(
+                f"{name}: the solver holds the features of all {rows.n_rows} rows, and the memory ended. Lower "
+                f"n_components={rows.n_features}, or fit on fewer rows."
+            )
         solution = one_class(rows.matrix()[0], nu, tol=tol, max_iter=max_iter)
         self.coef_, self.intercept_ = solution.value[0, :-1], float(solution.value[0, -1])
         self.offset_ = -self.intercept_

@@ -17,7 +17,7 @@ from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.reference.clusters import squared_norms
 from mercer.solvers import Solution, block_krylov, largest_eigenpairs
 from mercer.stats import Gradient, Moments
-from mercer.validation import check_integer, check_matrix, machine_memory
+from mercer.validation import check_integer, check_matrix
 
 # Matrices of D x D in float64 that a direct solve holds at once.
 _SQUARE_MATRICES = 6
@@ -163,7 +163,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 "map_components, or lower n_components."
             )
         n_wanted = min(rows.n_features, rows.n_rows) if wanted is None else wanted
-        fits = 8 * _SQUARE_MATRICES * rows.n_features**2 <= machine_memory()
+        fits = 8 * _SQUARE_MATRICES * rows.n_features**2 <= rows.memory
         solution = (self._by_moments if fits and not rows.is_sparse else self._by_products)(rows, n_wanted)
         if self.fit_inverse_transform:
             self._learn_pre_images(rows.blocks)

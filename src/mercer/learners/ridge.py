@@ -13,7 +13,7 @@ from mercer.learners.rows import FeatureRows
 from mercer.learners.targets import ManyTargets
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
 from mercer.stats import Moments, Totals
-from mercer.validation import check_real, machine_memory
+from mercer.validation import check_real
 
 # Matrices of D x D in float64 that a direct solve holds at once: total, parts in work, factor or eigenvectors.
 _SQUARE_MATRICES = 6
@@ -52,7 +52,7 @@ class _Ridge(KernelLearner):
     def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
         alphas = self._alphas()
-        if not rows.is_sparse and 8 * _SQUARE_MATRICES * rows.n_features**2 <= machine_memory():
+        if not rows.is_sparse and 8 * _SQUARE_MATRICES * rows.n_features**2 <= rows.memory:
             return self._by_moments(rows, alphas)
         if self.alpha == "loo":
             raise ValueError(

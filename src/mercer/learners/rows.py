@@ -1,18 +1,19 @@
 """The features of rows as solvers read them: held while the memory budget allows, else made in each pass."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
+from mercer.config import memory_budget
 from mercer.data import Block, Blocks
 from mercer.data.readers.arrays import ArrayReader
 from mercer.engines.base import S
 from mercer.recycling import empty
 from mercer.stats import Moments
-from mercer.validation import machine_memory
 
 if TYPE_CHECKING:
     from mercer.learners.base import KernelLearner
@@ -63,11 +64,21 @@ class FeatureRows:
         self.start: Array | None = None
         self._held: Blocks | None = None
         self._matrix: tuple[Any, Any, Array | None] | None = None
+        self._released = False
+
+    @cached_property
+    def memory(self) -> int:
+        """The memory budget in bytes, measured once: features that are held leave less to measure."""
+        return memory_budget().n_bytes
 
     @property
     def fits(self) -> bool:
-        """Whether the features of all rows fit their share of the memory budget."""
-        return bool(self.n_rows * self._row_bytes <= _SHARE * machine_memory())
+        """Whether the features of all rows fit their share of the memory budget, and were not released."""
+        return not self._released and bool(self.n_rows * self._row_bytes <= _SHARE * self.memory)
+
+    def release(self) -> None:
+        """Let features that are held go, and make them again in each pass from now on."""
+        self._held, self._matrix, self._released = None, None, True
 
     @property
     def blocks(self) -> Blocks:
@@ -97,15 +108,25 @@ class FeatureRows:
     def hold(self) -> bool:
         """Keep the features for the passes to come, if they fit; return whether they do."""
         if self.fits and self._held is None:
-            self._hold()
+            try:
+                self._hold()
+            except MemoryError:  # the system has less than it told
+                self.release()
         return self._held is not None
 
     def hold_and_reduce(self, title: str, work: Callable[[Block], S], into: S) -> S:
-        """Merge ``work`` of all ``blocks`` into ``into``; features that fit are kept, and seen as they are made."""
+        """Merge ``work`` of all ``blocks`` into ``into``, which is empty; features that fit are kept as they are made.
+
+        ``work`` may see a block twice: where the memory ends within the pass, the pass begins again without holding.
+        """
         if self.fits and self._matrix is None and not self.is_sparse:
-            self._matrix = self._dense_matrix(title, work, into)
-            self._hold()
-            return into
+            total = into.zero()
+            try:
+                self._matrix = self._dense_matrix(title, work, total)
+                self._hold()
+                return total
+            except MemoryError:
+                self.release()
         self.hold()
         return self._learner._reduce(title, lambda block: work(self.of(block)), self.blocks, into)
 

@@ -22,7 +22,7 @@ from mercer.solvers import (
     liblinear,
     pegasos,
 )
-from mercer.validation import check_integer, check_real, machine_memory
+from mercer.validation import check_integer, check_real
 
 # What averaged Pegasos can reach: a gap of a twentieth of the objective in so many passes. The solution itself is
 # usually much closer: it is the dual that lags behind.
@@ -60,7 +60,7 @@ class SupportVectorLearner(KernelLearner):
             solution = self._in_memory(rows)
         elif self.loss.startswith("squared"):
             solution = self._by_newton(rows)
-        elif core.COMPILED and _DUAL_BYTES * rows.n_rows * self._n_targets <= _DUAL_SHARE * machine_memory():
+        elif core.COMPILED and _DUAL_BYTES * rows.n_rows * self._n_targets <= _DUAL_SHARE * rows.memory:
             solution = self._by_blocks(rows)
         else:
             solution = self._by_pegasos(rows)
