@@ -216,9 +216,9 @@ class ExponentialChi2Features(FeatureMap):
     def _draw(self, kernel: ExponentialChi2, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
         order = check_integer("ExponentialChi2Features", "order", self.order, least=0)
         additive = AdditiveFeatures(Chi2(), n_components=(2 * order + 1) * X.shape[1])
-        additive._fit_checked(X, rng)
+        additive._fit_member(X, rng)
         fourier = OrthogonalFeatures(Gaussian(gamma=0.5 / kernel.sigma**2), n_components=n_components)
-        fourier._fit_checked(np.empty((0, additive._n_features_out)), rng)
+        fourier._fit_member(np.empty((0, additive._n_features_out)), rng)
         self.additive_, self.fourier_ = additive, fourier
         return n_components
 

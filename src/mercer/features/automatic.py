@@ -53,8 +53,7 @@ class ShiftInvariantFeatures(FeatureMap):
         elif isinstance(kernel, RadialKernel):
             chosen = OrthogonalFeatures
         self.map_ = chosen(kernel, n_components=n_components)
-        self.map_.n_features_in_ = X.shape[1]
-        self.map_._fit_checked(X, rng)
+        self.map_._fit_member(X, rng)
         return self.map_._n_features_out
 
     def _writer(self, X: Any) -> Writer:

@@ -14,6 +14,7 @@ from mercer import core
 from mercer._typing import Array
 from mercer.config import get_config
 from mercer.features.params import NestedParams
+from mercer.fitting import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 from mercer.recycling import empty
@@ -87,14 +88,18 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         self
         """
-        before = self.__dict__.copy()
-        try:
-            X = self._check_fit(X)
-            self._fit_checked(X, check_random_state(self.random_state))
-        except BaseException:  # stay unfitted, or fitted as before
-            self.__dict__ = before
-            raise
+        fitted = unfitted(self)
+        X = fitted._check_fit(X)
+        fitted._fit_checked(X, check_random_state(self.random_state))
+        adopt(self, fitted)
         return self
+
+    def _fit_member(self, X: Any, rng: np.random.RandomState) -> None:
+        """Fit as part of another map, which has checked X and draws with a generator of its own."""
+        fitted = unfitted(self)
+        fitted.n_features_in_ = X.shape[1]
+        fitted._fit_checked(X, rng)
+        adopt(self, fitted)
 
     def transform(self, X: Any) -> Array:
         """Return the features of the rows of X, in X's own precision (float32 stays).

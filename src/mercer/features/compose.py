@@ -34,8 +34,7 @@ class _Composition(FeatureMap):
     def _fit_members(self, members: list[FeatureMap], X: Any, rng: np.random.RandomState) -> None:
         for member in members:
             member.random_state = int(rng.randint(2**31 - 1))
-            member.n_features_in_ = X.shape[1]
-            member._fit_checked(X, np.random.RandomState(member.random_state))
+            member._fit_member(X, np.random.RandomState(member.random_state))
 
     def _check_kernel(self, kernel: Kernel) -> None:
         """Accept: the kernel is made from the members', not given."""

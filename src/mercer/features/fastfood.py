@@ -64,6 +64,10 @@ class Fastfood(PhaseFeatures):
     def _check_kernel(self, kernel: Kernel) -> None:
         require_radial("Fastfood", kernel)
 
+    @property
+    def _by_matrix(self) -> bool:
+        return False
+
     def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:
         raise AssertionError("Fastfood draws factors, not frequencies")
 

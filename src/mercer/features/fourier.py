@@ -64,9 +64,14 @@ class PhaseFeatures(FeatureMap):
     def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
         write_phases(type(self).__name__, write, X, rows, out)
 
+    @property
+    def _by_matrix(self) -> bool:
+        """Whether projections are products with ``frequencies_``, and no fast transforms."""
+        return True
+
     def _block_rows(self, n_rows: int) -> int:
         config = get_config()
-        if config.block_rows != DEFAULT_BLOCK_ROWS or not hasattr(self, "frequencies_"):
+        if config.block_rows != DEFAULT_BLOCK_ROWS or not self._by_matrix:
             return config.block_rows
         return max(config.block_rows, min(_TALL_BLOCK, -(-n_rows // config.threads)))
 

@@ -155,7 +155,7 @@ class RandomMaclaurin(FeatureMap):
         widths = np.array([(self.degrees_ > j).sum() for j in range(self.degrees_.max(initial=0))], dtype=np.int64)
         n_projected = int(widths[0]) if len(widths) else 0
         exact = self._n_features_out - len(self.degrees_)
-        products = self._products_of_draws if self.inner_ else self._products
+        products = self._products_of_draws if self.inner_ is not None else self._products
         write_products = products(X, widths, scales[:n_projected])
 
         def write(rows: slice, out: Array) -> None:

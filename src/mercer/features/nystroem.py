@@ -159,15 +159,13 @@ class Nystroem(FeatureMap):
         return self._variance(X, X if Y is None else _objects(Y))
 
     def _check_fit(self, X: Any) -> Any:
-        self._of_objects = _is_function(self.kernel) and isinstance(X, list | tuple)
-        if self._of_objects:
+        if _is_function(self.kernel) and isinstance(X, list | tuple):
             return _objects(X)
         X = super()._check_fit(X)
         return _gram_matrix(X) if _is_precomputed(self.kernel) else X
 
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
-        if not hasattr(self, "_of_objects"):  # a member of a composition, which checks X for it
-            self._of_objects = False
+        self._of_objects = X.ndim == 1
         kernel = self._resolved(X)
         n_components = check_integer("Nystroem", "n_components", self.n_components)
         rows = np.arange(X.shape[0]) if _is_precomputed(self.kernel) else X

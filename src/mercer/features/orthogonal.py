@@ -46,10 +46,12 @@ class OrthogonalFeatures(PhaseFeatures):
 
     Attributes
     ----------
+    structured_ : bool
+        Whether the rotation is that of Hadamard transforms.
     frequencies_ : ndarray of shape (n_features, n_frequencies)
-        Not set when structured.
+        Where ``structured_`` is False.
     signs_ : ndarray of int8, shape (3, n_blocks, size)
-        The diagonals D_1, D_2, D_3 of each block, size the next power of two; set when structured.
+        The diagonals D_1, D_2, D_3 of each block, size the next power of two, where ``structured_`` is True.
     radii_ : ndarray of shape (n_frequencies,)
         Lengths of the frequencies.
     offsets_ : ndarray
@@ -99,8 +101,8 @@ class OrthogonalFeatures(PhaseFeatures):
                 f"{n_features}. structured='auto' takes an exact rotation here.",
                 stacklevel=5,
             )
-        structured = n_features >= LEAST_STRUCTURED if self.structured == "auto" else self.structured
-        if not structured:
+        self.structured_ = n_features >= LEAST_STRUCTURED if self.structured == "auto" else bool(self.structured)
+        if not self.structured_:
             return super()._draw(kernel, X, n_components, rng)
         n_single = self._n_single(n_components)
         n_frequencies = (n_components + n_single) // 2
@@ -128,9 +130,13 @@ class OrthogonalFeatures(PhaseFeatures):
         return directions * self.radii_
 
     def _writer(self, X: Any) -> Writer:
-        if not hasattr(self, "signs_"):
+        if not self.structured_:
             return super()._writer(X)
         return structured_writer(self, X, self.signs_, np.empty((0, 0), dtype=np.int32), self._turns_per_unit())
+
+    @property
+    def _by_matrix(self) -> bool:
+        return not self.structured_
 
     def _turns_per_unit(self) -> Array:
         # Three unnormalised transforms multiply lengths by size^(3/2).
@@ -142,7 +148,7 @@ class OrthogonalFeatures(PhaseFeatures):
         return float(1 + norm * max(float(self.radii_.max()), float(X.shape[1] * 2) ** 1.5))
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
-        if not isinstance(self.kernel_, Gaussian) or hasattr(self, "signs_"):
+        if not isinstance(self.kernel_, Gaussian) or self.structured_:
             return None
         if X.shape[1] < _LEAST_CLOSED or len(self.radii_) < _LEAST_CLOSED:
             return None

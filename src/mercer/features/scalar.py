@@ -62,8 +62,7 @@ class _Columns(ScalarDraws):
     """The features of a map with independent features, in random order."""
 
     def __init__(self, kernel: Kernel, feature_map: FeatureMap, X: Any, n: int, rng: np.random.RandomState):
-        feature_map.n_features_in_ = X.shape[1]
-        feature_map._fit_checked(X, rng)
+        feature_map._fit_member(X, rng)
         self.feature_map = feature_map
         # A map may sort its features (Random Maclaurin by degree): shuffled, they are exchangeable again.
         self.order = rng.permutation(n)

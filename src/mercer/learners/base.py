@@ -22,9 +22,10 @@ from mercer.engines.base import S
 from mercer.features import FeatureMap, feature_map
 from mercer.features.base import as_kernel
 from mercer.features.params import NestedParams
+from mercer.fitting import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.progress import progress
-from mercer.learners.rows import FeatureRows
+from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
 from mercer.validation import check_integer, check_rows, check_weights, rows_from
 
@@ -44,7 +45,8 @@ class KernelLearner(NestedParams, BaseEstimator):
 
     A subclass writes ``_check_y`` (of an array, or of a block), ``_targets`` (y of a block as a matrix of numbers) and
     ``_solve`` (from rows of features to coefficients, which it sets); ``_look`` is shown every block of the first pass,
-    before there is a map. Whatever is refused or interrupted in ``fit`` leaves the estimator as it was.
+    before there is a map. Whatever is refused or interrupted in ``fit`` leaves the estimator as it was, and whatever an
+    earlier ``fit`` left is forgotten: ``warm_start`` reads it from the estimator itself, while a new one is fitted.
     """
 
     _natural_kernel: ClassVar[Kernel] = Gaussian()
@@ -58,6 +60,7 @@ class KernelLearner(NestedParams, BaseEstimator):
     verbose: int
     coef_: Array
     intercept_: Any
+    _map_of: str | None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the map and the linear model.
@@ -74,26 +77,27 @@ class KernelLearner(NestedParams, BaseEstimator):
         -------
         self
         """
-        before = self.__dict__.copy()
-        try:
-            with self._threads():
-                self._fit(X, y, sample_weight)
-        except BaseException:  # stay unfitted, or fitted as before
-            self.__dict__ = before
-            raise
+        fitted = unfitted(self)
+        with self._threads():
+            fitted._fit(X, y, sample_weight, self if self._starts_warm() else None)
+        adopt(self, fitted)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _starts_warm(self) -> bool:
+        """Return whether ``fit`` may go on from the last one."""
+        return bool(getattr(self, "warm_start", False)) and self.__sklearn_is_fitted__()
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self | None) -> None:
+        """Fit an estimator without a past; ``earlier`` is the fitted one to start from, if any."""
         name = type(self).__name__
         blocks = self._labelled_blocks(X, y, sample_weight).recut(_BLOCK_ROWS, name)
         rng = check_random_state(self.random_state)
         sample, weight = self._survey(blocks, rng)
-        before = getattr(self, "feature_map_", None)
-        self.feature_map_ = self._fitted_map(sample, weight, rng)
+        self.feature_map_ = self._fitted_map(sample, weight, rng, earlier)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
         rows = FeatureRows(self, blocks, sample, weight)
-        if self.feature_map_ is before:
-            rows.start = np.vstack([np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)])
+        if earlier is not None and self.feature_map_ is earlier.feature_map_:
+            rows.start = earlier._end()
         solution = self._solved(rows)
         if hasattr(self, "max_iter"):
             self.n_iter_ = solution.iterations
@@ -112,6 +116,10 @@ class KernelLearner(NestedParams, BaseEstimator):
                 raise
             rows.release()
         return self._solve(rows)
+
+    def _end(self) -> WarmStart:
+        """Return where the solver ended, for a later fit to begin at."""
+        return WarmStart(np.vstack([np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)]))
 
     def _labelled_blocks(self, X: Any, y: Any, sample_weight: Any) -> Blocks:
         name = type(self).__name__
@@ -135,8 +143,6 @@ class KernelLearner(NestedParams, BaseEstimator):
         self.n_features_in_ = blocks.width
         if blocks.names is not None:
             self.feature_names_in_ = np.asarray(blocks.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _map_width(self) -> int:
         """Return the number of features asked for, checked."""
@@ -167,12 +173,11 @@ class KernelLearner(NestedParams, BaseEstimator):
         # The weights of a sample may all be 0 where those of all rows are not.
         return sample, weight if weight.any() else np.ones(len(weight))
 
-    def _fitted_map(self, sample: Any, weight: Array, rng: np.random.RandomState) -> FeatureMap:
+    def _fitted_map(self, sample: Any, weight: Array, rng: np.random.RandomState, earlier: Self | None) -> FeatureMap:
         """Fit the map on all rows where they are few, on a uniform sample where they are many."""
-        if getattr(self, "warm_start", False):
-            before, self._map_of = getattr(self, "_map_of", None), self._map_hash(sample.shape[1])
-            if before is not None and before == self._map_of and hasattr(self, "feature_map_"):
-                return self.feature_map_  # coefficients to start from mean nothing on another map
+        self._map_of = self._map_hash(sample.shape[1]) if getattr(self, "warm_start", False) else None
+        if earlier is not None and self._map_of is not None and self._map_of == earlier._map_of:
+            return earlier.feature_map_  # coefficients to start from mean nothing on another map
         return self._drawn_map("features", self.features, self.kernel, sample, weight, rng)
 
     def _drawn_map(
@@ -209,7 +214,7 @@ class KernelLearner(NestedParams, BaseEstimator):
     ) -> Solution:
         """Minimise a smooth loss over (D + 1, k) coefficients, with the features held if they fit."""
         rows.hold()
-        start = rows.start if rows.start is not None and rows.start.shape == shape else np.zeros(shape)
+        start = np.zeros(shape) if rows.start is None or rows.start.coef.shape != shape else rows.start.coef
         return newton_cg(
             loss,
             rows.reduce,

@@ -65,7 +65,7 @@ class _SinksLearner(KernelLearner):
         """
         return super().fit(X, y)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self | None) -> None:
         name = type(self).__name__
         n_components = check_integer(name, "n_components", self.n_components)
         bound = check_real(name, "C", self.C, least=0, strict=True) / n_components

@@ -1,6 +1,7 @@
 """What online learners share: one pass over the rows in order, a block at a time, and a model after each block."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from mercer import core
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
+from mercer.fitting import adopt, unfitted
 from mercer.learners.base import KernelLearner
 from mercer.learners.classes import ClassScores
 from mercer.learners.online_steps import Rule, losses_of
@@ -57,59 +59,51 @@ class OnlineLearner(KernelLearner):
         return self._pass(X, y, anew=True)
 
     def _pass(self, X: Any, y: Any, *, anew: bool, classes: Any = None) -> Self:
-        before = committed = self.__dict__
-        self.__dict__ = before.copy()
+        learner, learned = unfitted(self) if anew else copy(self), self
         try:
             with self._threads():
                 rule = Rule.of(type(self).__name__, self, self._losses)
-                if anew:
-                    self._forget()
-                blocks = self._stream(X, y)
-                self._meet(blocks, classes, anew=anew)
+                blocks = learner._stream(X, y)
+                learner._meet(blocks, classes, anew=anew)
                 with progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance:
                     for block in blocks.labelled():
-                        self.__dict__ = committed = self._after(rule, block)
+                        learner = learned = learner._after(rule, block)
                         advance(block.n_rows)
         except KeyboardInterrupt:
-            self.__dict__ = committed
+            adopt(self, learned)  # the whole blocks so far
             raise
-        except BaseException:
-            self.__dict__ = before
-            raise
+        adopt(self, learned)
         return self
 
-    def _after(self, rule: Rule, block: Block) -> dict[str, Any]:
-        """Return all attributes after a block."""
+    def _after(self, rule: Rule, block: Block) -> Self:
+        """Return the learner after a block."""
         name = type(self).__name__
         if block.sample_weight is not None:
             raise ValueError(f"{name}: rows learned one at a time have no sample_weight. Make the blocks without.")
         y = self._numbers(block.y)
-        begun = self.__dict__ if "n_seen_" in self.__dict__ else {**self.__dict__, **self._first(rule, block.X)}
-        learner = type(self).__new__(type(self))
-        learner.__dict__ = begun.copy()
+        learner = copy(self)
+        if not self.__sklearn_is_fitted__():
+            learner.__dict__.update(self._first(rule, block.X))
         with np.errstate(over="ignore", invalid="ignore"):
             learned, scores = learner._learned(rule, block.X, y)
             losses = losses_of(rule.loss, scores, y)
         if not all(np.isfinite(values).all() for values in (losses, learned["coef_"], learned["intercept_"])):
             raise ValueError(
-                f"{name}: the weights overflow at row {begun['n_seen_']} of the stream or soon after: the features or "
+                f"{name}: the weights overflow at row {learner.n_seen_} of the stream or soon after: the features or "
                 "y are too large for these steps. Scale X and y down (sklearn.preprocessing.StandardScaler), lower "
                 "step, or take update='newton'."
             )
         totals = {
-            "n_seen_": begun["n_seen_"] + block.n_rows,
-            "cumulative_loss_": begun["cumulative_loss_"] + float(losses.sum()),
+            "n_seen_": learner.n_seen_ + block.n_rows,
+            "cumulative_loss_": learner.cumulative_loss_ + float(losses.sum()),
             **learner._mistakes(scores, y),
         }
-        return {**begun, **learned, **totals}
+        learner.__dict__.update(learned, **totals)
+        return learner
 
     def _first(self, rule: Rule, X: Any) -> dict[str, Any]:
         begun = self._begin(rule, X, check_random_state(self.random_state))
         return {"n_seen_": 0, "cumulative_loss_": 0.0, **begun}
-
-    def _forget(self) -> None:
-        """Drop what was learned; all else stays."""
-        self.__dict__ = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
 
     def _stream(self, X: Any, y: Any) -> Blocks:
         """Return rows with y in blocks of one size, of the width that the first rows had."""

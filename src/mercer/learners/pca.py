@@ -61,8 +61,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         The variance along each axis, and its share of the variance of all features.
     mean_ : ndarray of shape (D,)
-    inverse_ : KernelRidge
-        With ``fit_inverse_transform`` only.
+    inverse_ : KernelRidge or None
+        From scores to pre-images; None without ``fit_inverse_transform``.
     feature_map_ : fitted feature map
     solution_ : Solution
 
@@ -130,7 +130,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         """
         check_is_fitted(self)
         name = type(self).__name__
-        if not hasattr(self, "inverse_"):
+        if self.inverse_ is None:
             raise ValueError(f"{name}: pre-images were not learned. Fit with fit_inverse_transform=True.")
         scores = check_matrix(name, "X", X)
         if scores.shape[1] != self._n_features_out:
@@ -165,10 +165,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         n_wanted = min(rows.n_features, rows.n_rows) if wanted is None else wanted
         fits = 8 * _SQUARE_MATRICES * rows.n_features**2 <= rows.memory
         solution = (self._by_moments if fits and not rows.is_sparse else self._by_products)(rows, n_wanted)
-        if self.fit_inverse_transform:
-            self._learn_pre_images(rows.blocks)
-        elif hasattr(self, "inverse_"):
-            del self.inverse_
+        self.inverse_ = self._pre_images(rows.blocks) if self.fit_inverse_transform else None
         return solution
 
     def _by_moments(self, rows: FeatureRows, n_wanted: int) -> Solution:
@@ -242,14 +239,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self.mean_ = mean
         self._n_features_out = len(values)
 
-    def _learn_pre_images(self, blocks: Blocks) -> None:
+    def _pre_images(self, blocks: Blocks) -> KernelRidge:
         def pairs() -> Iterator[tuple[Array, Array, Array]]:
             for block in blocks.labelled():
                 rows = block.X.toarray() if sparse.issparse(block.X) else block.X
                 scores = self._scores_of(self.feature_map_.transform(block.X))
                 yield scores, rows, self._weights(block)
 
-        self.inverse_ = KernelRidge(
+        return KernelRidge(
             Gaussian(gamma="median"),
             n_components=self.map_components,
             alpha=self.alpha,

@@ -1,6 +1,7 @@
 """The features of rows as solvers read them: held while the memory budget allows, else made in each pass."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,22 @@ _PROBE_ROWS = 512
 _SHARE = 0.5
 
 
+@dataclass(frozen=True)
+class WarmStart:
+    """Where a solver may begin: the solution of an earlier fit on the same features.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features + 1, n_outputs)
+        The coefficients, the intercept last.
+    duals : ndarray of shape (n_rows, n_outputs) or None
+        The dual variables of a support vector machine.
+    """
+
+    coef: Array
+    duals: Array | None = None
+
+
 class FeatureRows:
     """Features Z, targets Y (what the learner makes of y) and weights of all rows, a block at a time.
 
@@ -45,8 +62,8 @@ class FeatureRows:
         Of the features.
     origin : ndarray of shape (n_features,)
         The mean of the features of some rows: a point near that of all.
-    start : ndarray of shape (n_features + 1, n_outputs) or None
-        With ``warm_start``: the coefficients of the last fit on these features, the intercept last.
+    start : WarmStart or None
+        With ``warm_start``: the solution of the last fit on these features.
     """
 
     def __init__(self, learner: "KernelLearner", blocks: Blocks, sample: Any, sample_weight: Array):
@@ -61,7 +78,7 @@ class FeatureRows:
         self.origin: Array = np.asarray(probe.mean(axis=0, dtype=np.float64)).ravel()
         entries = probe.nnz / probe.shape[0] if self.is_sparse else self.n_features
         self._row_bytes = entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
-        self.start: Array | None = None
+        self.start: WarmStart | None = None
         self._held: Blocks | None = None
         self._matrix: tuple[Any, Any, Array | None] | None = None
         self._released = False

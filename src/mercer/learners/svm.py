@@ -10,7 +10,7 @@ from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import KernelLearner
 from mercer.learners.classes import KernelClassifier
-from mercer.learners.rows import FeatureRows
+from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.learners.targets import ManyTargets
 from mercer.solvers import (
     BoxProblems,
@@ -56,6 +56,7 @@ class SupportVectorLearner(KernelLearner):
 
     def _solve(self, rows: FeatureRows) -> Solution:
         self._check_parameters()
+        self._duals = None
         if rows.fits:
             solution = self._in_memory(rows)
         elif self.loss.startswith("squared"):
@@ -70,13 +71,16 @@ class SupportVectorLearner(KernelLearner):
         self.intercept_ = intercept if self._keeps_columns else float(intercept[0])
         return solution
 
+    def _end(self) -> WarmStart:
+        return replace(super()._end(), duals=self._duals)
+
     def _in_memory(self, rows: FeatureRows) -> Solution:
         Z, Y, weight = rows.matrix()
         cost = np.full(rows.n_rows, float(self.C)) if weight is None else self.C * weight
         if not core.COMPILED and Y.size > _NUMPY_ENTRIES:
             return liblinear(Z, Y, cost, loss=self.loss, epsilon=self._epsilon(), tol=self.tol, max_iter=self.max_iter)
         problems = BoxProblems.of(self.loss, Y, cost, epsilon=self._epsilon())
-        start = getattr(self, "_duals", None) if rows.start is not None else None
+        start = None if rows.start is None else rows.start.duals
         if start is not None and start.shape != Y.shape:
             start = None
         solution = coordinate_descent(Z, problems, tol=self.tol, max_iter=self.max_iter, duals=start)

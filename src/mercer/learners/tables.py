@@ -13,6 +13,7 @@ from mercer.data.tables import PreparedReader, SpooledTable, Table, TableError, 
 from mercer.data.tables.base import Batch
 from mercer.data.tables.preparation import columns_of
 from mercer.data.tables.reader import Split
+from mercer.fitting import adopt, unfitted
 from mercer.validation import check_real
 
 Task = Literal["classification", "regression"]
@@ -101,11 +102,13 @@ class TableModel(BaseEstimator):
             raise TableError(f"{table.name}: which column is the target?")
         wanted = columns_of(table, target, ignore)
         source = table if table.rereadable else SpooledTable(table, wanted)
+        fitted = unfitted(self)
         try:
-            self._fit(source, wanted, target, watch)
+            fitted._fit(source, wanted, target, watch)
         finally:
             if isinstance(source, SpooledTable):
                 source.close()
+        adopt(self, fitted)
         return self
 
     def _fit(self, table: Table, wanted: Wanted, target: str, watch: Callable[[Batch], None] | None) -> None:

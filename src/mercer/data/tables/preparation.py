@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from mercer._typing import Array
 from mercer.data.tables.base import Batch, Codes, Table, TableError, TableWarning, Wanted, check_columns, nearest, some
+from mercer.fitting import adopt, unfitted
 from mercer.stats import ColumnMoments
 
 
@@ -79,7 +80,9 @@ class TablePreparation(BaseEstimator):
             if watch is not None:
                 watch(batch)
         summary.check(impute=self.impute)
-        self._set(summary)
+        fitted = unfitted(self)
+        fitted._set(summary)
+        adopt(self, fitted)
         return self
 
     def _set(self, summary: "_Summary") -> None:
