@@ -8,6 +8,7 @@ import pytest
 from mercer import Gaussian, Linear
 from mercer.features import pivoted
 from mercer.features.pivoted import greedily_pivoted_cholesky, randomly_pivoted_cholesky
+from mercer.kernels import FunctionKernel
 from mercer.parallel import one_blas_thread
 from mercer.testing import assert_mean_close, rounding
 
@@ -37,6 +38,15 @@ def law_of_pivots(K, n_pivots):
     return law
 
 
+@pytest.fixture(params=[True, False], ids=["held", "not held"])
+def held(request, monkeypatch):
+    """Whether f of all rows is held: as where rows are few, or never."""
+    if not request.param:
+        monkeypatch.setattr(pivoted, "_HELD_RATIO", 0)
+    return request.param
+
+
+@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("batch", "renew"), [(2, True), (2, False), (256, True)])
 def test_the_law_is_the_textbooks(monkeypatch, dtype, batch, renew):
@@ -55,6 +65,7 @@ def test_the_law_is_the_textbooks(monkeypatch, dtype, batch, renew):
     assert_mean_close(drawn, list(law.values()), detect=0.5)
 
 
+@pytest.mark.usefixtures("held")
 def test_the_residual_trace_is_that_of_the_matrix():
     X = uneven_rows(60)
     kernel = Gaussian(gamma=0.5)
@@ -63,6 +74,7 @@ def test_the_residual_trace_is_that_of_the_matrix():
     np.testing.assert_allclose(pivots.residual_trace, np.trace(residual(kernel(X), pivots.indices)), rtol=1e-8)
 
 
+@pytest.mark.usefixtures("held")
 def test_the_estimated_trace_is_unbiased_and_knows_its_error(monkeypatch):
     monkeypatch.setattr(pivoted, "_TRACE_ROWS", 50)
     monkeypatch.setattr(pivoted, "_pass_pays", lambda *_: False)  # a pass would leave nothing to estimate
@@ -79,6 +91,7 @@ def test_the_estimated_trace_is_unbiased_and_knows_its_error(monkeypatch):
     assert np.std(gaps) > 0.01 * np.trace(K)  # there is an error to know
 
 
+@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_it_stops_when_nothing_is_left(dtype):
     X = np.random.RandomState(0).standard_normal((400, 3)).astype(dtype)
@@ -88,10 +101,45 @@ def test_it_stops_when_nothing_is_left(dtype):
     assert pivots.residual_trace <= rounding(np.float64, 400) * diagonal.sum()
 
 
+@pytest.mark.usefixtures("held")
 def test_duplicates_are_taken_once():
     X = np.repeat(uneven_rows(6), 10, axis=0)
     pivots = randomly_pivoted_cholesky(Gaussian(gamma=1.0), X, 60, np.random.RandomState(0), diagonal=np.ones(60))
     assert len(pivots.indices) == len(np.unique(X[pivots.indices], axis=0)) == 6
+
+
+@pytest.mark.parametrize("n_pivots", [100, 400, 700])
+def test_holding_f_changes_no_pivot(monkeypatch, n_pivots):
+    X = uneven_rows(700)
+    kernel, pivots = Gaussian(gamma=2.0), []
+    for ratio in (0, 700):
+        monkeypatch.setattr(pivoted, "_HELD_RATIO", ratio)
+        rng = np.random.RandomState(0)
+        pivots.append(randomly_pivoted_cholesky(kernel, X, n_pivots, rng, diagonal=np.ones(700)))
+    np.testing.assert_array_equal(pivots[0].indices, pivots[1].indices)
+    np.testing.assert_allclose(pivots[0].residual_trace, pivots[1].residual_trace, rtol=1e-6, atol=1e-9)
+
+
+class Counted:
+    """A kernel that counts its calls and its values."""
+
+    def __init__(self):
+        self.n_calls = self.n_values = 0
+
+    def __call__(self, A, B):
+        self.n_calls += 1
+        self.n_values += len(A) * len(B)
+        return Gaussian(gamma=0.1)(A, B)
+
+
+def test_kernel_values_are_asked_for_in_batches(held):
+    counted, X = Counted(), np.random.RandomState(0).standard_normal((400, 8))
+    kernel = FunctionKernel(counted)
+    pivots = randomly_pivoted_cholesky(kernel, X, 300, np.random.RandomState(0), diagonal=np.ones(400))
+    assert len(pivots.indices) == 300
+    assert counted.n_calls < 60  # a few for each batch, and not one for each pivot
+    if held:  # the columns of the pivots, and those of the proposals among themselves
+        assert counted.n_values < 3 * 400 * 300
 
 
 def test_greedy_is_the_textbooks():

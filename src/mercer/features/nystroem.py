@@ -6,7 +6,7 @@ from warnings import warn
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh, rq
+from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from mercer._typing import Array
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer, as_kernel
+from mercer.features.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
 from mercer.features.landmarks import Landmarks, as_rows, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
 from mercer.kernels.given import as_objects
@@ -188,23 +189,28 @@ class Nystroem(FeatureMap):
         self._check_reduction()
         chosen = self._choose(kernel, X, n_components, rng)
         dtype = _precision(kernel, X)
-        W = _gram_of_landmarks(kernel, chosen, dtype)
-        with one_blas_thread():
-            values, vectors = eigh(W, driver="evd", check_finite=False, overwrite_a=True)
-        _check_spectrum(kernel, values, dtype)
-        kept = values > np.finfo(dtype).eps * values[-1]
-        values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
-        projection = vectors / np.sqrt(values)
-        if chosen.scale is not None:
-            projection *= chosen.scale[:, None]
         self.landmarks_, self.landmark_indices_ = chosen.points, chosen.indices
         self.residual_trace_, self.residual_trace_error_ = chosen.residual_trace, chosen.residual_trace_error
-        self.eigenvalues_ = values
-        # W^+ on the landmarks, for the jackknife: of the full map, whatever the reduction.
-        self._inverse_root = _trapezoidal(projection)
+        projection = self._factored(kernel, chosen, dtype)
         self.projection_ = self._reduced(kernel, X, projection)
         self.rank_ = int(self.projection_.shape[1])
         return self.rank_
+
+    def _factored(self, kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
+        """Set the eigenvalues of W and its inverse root, and return a projection that a rank reduces."""
+        W, cutoff = _gram_of_landmarks(kernel, chosen, dtype), float(np.finfo(dtype).eps)
+        scale = 1.0 if chosen.scale is None else chosen.scale[:, None]
+        if self.rank is None and (found := triangular_inverse_root(W, cutoff)) is not None:
+            self.eigenvalues_, self._inverse_root = found[0][::-1], scale * found[1]
+            return self._inverse_root
+        values, vectors = eigenvectors(W)
+        _check_spectrum(kernel, values, dtype)
+        kept = values > cutoff * values[-1]
+        self.eigenvalues_ = values[kept][::-1]
+        projection: Array = scale * (vectors[:, kept][:, ::-1] / np.sqrt(self.eigenvalues_))
+        # W^+ on the landmarks, for the jackknife: of the full map, whatever the reduction.
+        self._inverse_root = trapezoidal(projection)
+        return projection
 
     def _check_reduction(self) -> None:
         if self.rank is not None:
@@ -354,15 +360,6 @@ def _check_spectrum(kernel: Kernel, values: Array, dtype: np.dtype[Any]) -> None
             f"Nystroem: {kernel!r} is not positive semi-definite: its Gram matrix on the landmarks has the eigenvalue "
             f"{values[0]:.6g} (the largest is {values[-1]:.6g}). Choose a kernel that is, or add to its diagonal."
         )
-
-
-def _trapezoidal(projection: Array) -> Array:
-    """Return the projection with its columns rotated until column j is zero below row m - r + j."""
-    m, r = projection.shape
-    with one_blas_thread():
-        rotated = rq(projection, mode="r", check_finite=False)
-    signs = np.where(np.diagonal(rotated, r - m) < 0, -1.0, 1.0)  # unique, whatever LAPACK's reflections
-    return np.ascontiguousarray(rotated * signs)
 
 
 def _principal_directions(kernel: Kernel, X: Any, landmarks: Any, projection: Array, rank: int) -> Array:

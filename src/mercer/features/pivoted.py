@@ -25,6 +25,8 @@ _TILE_ENTRIES = 2**18  # a tile of kernel values: 1 MiB in float32, which a core
 _PROPOSAL_COST = 2
 # Added to residuals found in float32, as a part of k(x, x), so that they bound the true ones from above.
 _SLACK = 1e-5
+# f of all rows is held where the rows are few beside the pivots, and take no more than 32 MiB.
+_HELD_RATIO, _HELD_ENTRIES, _HELD_ROWS = 4, 2**22, 256
 
 
 class Pivots(NamedTuple):
@@ -49,11 +51,11 @@ class _Factor:
         j = len(self.indices)
         return self._L[:j, :j]
 
-    def rows(self, X: Any) -> Array:
-        """Return f(x) for rows X, in float64."""
+    def of(self, numbers: Array) -> Array:
+        """Return f of the rows of these numbers, in float64."""
         if not len(self.indices):
-            return np.zeros((X.shape[0], 0))
-        values = self.kernel._prepared(self.X[self.indices], np.float64)(X)
+            return np.zeros((len(numbers), 0))
+        values = self.kernel._prepared(self.X[self.indices], np.float64)(self.X[numbers])
         solved: Array = solve_triangular(self.triangle, values.T, lower=True, check_finite=False)
         return solved.T
 
@@ -76,10 +78,47 @@ class _Factor:
                 out[rows] -= _squared_lengths(columns(self.X[rows]), inverse)
 
             for_each_block(work, row_blocks(len(out), max(1, _TILE_ENTRIES // len(self.indices))))
-        if np.dtype(dtype) == np.float32:
-            return np.asarray(np.maximum(out, 0.0) + _SLACK * diagonal)
-        out[out <= _FLAT * diagonal] = 0.0
-        return out
+        return _without_rounding(out, diagonal, dtype)
+
+
+class _HeldFactor(_Factor):
+    """The factor together with f of all rows: where these are few, nothing is computed twice."""
+
+    def __init__(self, kernel: Kernel, X: Any, n_pivots: int):
+        super().__init__(kernel, X, n_pivots)
+        self._f = np.zeros((X.shape[0], n_pivots))
+
+    def of(self, numbers: Array) -> Array:
+        """Return f of the rows of these numbers, in float64."""
+        held: Array = self._f[numbers, : len(self.indices)]
+        return held
+
+    def grow(self, indices: Array, left: Array, corner: Array) -> None:
+        """Take pivots as ``_Factor`` does, and append their columns to f of all rows."""
+        j, more = len(self.indices), len(indices)
+        super().grow(indices, left, corner)
+        if not more:
+            return
+        columns = self.kernel._prepared(self.X[indices], np.float64)
+
+        def work(rows: slice) -> None:
+            values = columns(self.X[rows]) - self._f[rows, :j] @ left.T
+            self._f[rows, j : j + more] = solve_triangular(corner, values.T, lower=True, check_finite=False).T
+
+        for_each_block(work, row_blocks(len(self._f), _HELD_ROWS))
+
+    def residuals(self, diagonal: Array, dtype: Any = np.float64) -> Array:
+        """Return r of all rows, in one pass over f."""
+        f = self._f[:, : len(self.indices)]
+        return _without_rounding(diagonal - np.einsum("ij,ij->i", f, f), diagonal, dtype)
+
+
+def _without_rounding(residuals: Array, diagonal: Array, dtype: Any) -> Array:
+    """Return residuals without what is rounding of ``dtype``: 0 in its place, or bounds from above in float32."""
+    if np.dtype(dtype) == np.float32:
+        return np.asarray(np.maximum(residuals, 0.0) + _SLACK * diagonal)
+    residuals[residuals <= _FLAT * diagonal] = 0.0
+    return residuals
 
 
 def _squared_lengths(values: Array, inverse: Array) -> Array:
@@ -111,7 +150,8 @@ def randomly_pivoted_cholesky(
     Y. Chen, E. Epperly, J. Tropp and R. Webber, "Randomly pivoted Cholesky", 2022; E. Epperly, J. Tropp and R. Webber,
     "Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky", 2024.
     """
-    factor = _Factor(kernel, X, n_pivots)
+    few = len(diagonal) <= _HELD_RATIO * n_pivots and len(diagonal) * n_pivots <= _HELD_ENTRIES
+    factor = (_HeldFactor if few else _Factor)(kernel, X, n_pivots)
     upper = diagonal.copy()
     law = np.cumsum(upper)
     precision, n_rejected, n_accepted = _pass_precision(X), 0, 0
@@ -145,30 +185,30 @@ def _accepted(
 ) -> tuple[Array, Array, Array]:
     """Test proposals in turn, each against the residuals that those accepted before it leave.
 
-    Returns the accepted rows, their f before the batch, and the Cholesky factor of their residual matrix. A rejection
-    changes nothing, so the loop leaps from one acceptance to the next.
+    Returns the accepted rows, their f before the batch, and the Cholesky factor of their residual matrix. Kernel values
+    and products are those of all proposals that can still pass, in one call each.
     """
-    rows = factor.X[proposals]
-    f = factor.rows(rows)
+    f = factor.of(proposals)
     left_over = diagonal[proposals] - np.einsum("ij,ij->i", f, f)
     bar = np.maximum(rng.random_sample(len(proposals)) * upper[proposals], _FLAT * diagonal[proposals])
-    columns = np.zeros((len(proposals), min(room, len(proposals))))
+    able = np.flatnonzero(left_over > bar)  # residuals only fall
+    f, left_over, bar, rows = f[able], left_over[able], bar[able], factor.X[proposals[able]]
+    gram = factor.kernel._prepared(rows, np.float64)(rows) - f @ f.T if len(able) else np.zeros((0, 0))
+    columns = np.zeros((len(able), min(room, len(able))))
     kept: list[int] = []
-    start = 0
-    while len(kept) < room:
-        passing = np.flatnonzero(left_over[start:] > bar[start:])
-        if not len(passing):
+    for s in range(len(able)):
+        j = len(kept)
+        if j == room:
             break
-        s, j = start + int(passing[0]), len(kept)
-        column = factor.kernel._prepared(rows[[s]], np.float64)(rows)[:, 0] - f @ f[s]
-        column -= columns[:, :j] @ columns[s, :j]
+        if left_over[s] <= bar[s]:
+            continue
+        column = gram[s:, s] - columns[s:, :j] @ columns[s, :j]
         column /= np.sqrt(left_over[s])
-        column[s] = np.sqrt(left_over[s])
-        columns[:, j] = column
-        left_over = left_over - column**2
+        column[0] = np.sqrt(left_over[s])
+        columns[s:, j] = column
+        left_over[s:] -= column**2
         kept.append(s)
-        start = s + 1
-    return proposals[kept], f[kept], np.tril(columns[kept, : len(kept)])
+    return proposals[able[kept]], f[kept], columns[kept, : len(kept)]
 
 
 def _trace_left(
@@ -178,7 +218,7 @@ def _trace_left(
     if len(diagonal) <= _TRACE_ROWS or law[-1] <= 0:
         return float(factor.residuals(diagonal).sum()), 0.0
     drawn = np.searchsorted(law, rng.random_sample(_TRACE_ROWS) * law[-1], side="right")
-    f = factor.rows(factor.X[drawn])
+    f = factor.of(drawn)
     ratios = np.maximum(diagonal[drawn] - np.einsum("ij,ij->i", f, f), 0.0) / upper[drawn]
     return float(law[-1] * ratios.mean()), float(law[-1] * ratios.std() / np.sqrt(_TRACE_ROWS))
 
