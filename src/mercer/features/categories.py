@@ -85,8 +85,8 @@ class CategoryFeatures(FeatureMap):
             return np.zeros((X.shape[0], Y.shape[0]))
         return power_sketch_variance(PairMoments.of(self._indicators(X), self._indicators(Y)), 1, n_buckets)
 
-    def _indicators(self, X: Array) -> Array:
-        numbers = _numbers(_levels(self.categories_), X)
+    def _indicators(self, X: Any) -> Array:
+        numbers = _numbers(_levels(self.categories_), _dense(X))
         return np.asarray(numbers[:, None] == np.arange(len(self.categories_)), dtype=np.float64)
 
     def _largest_feature(self, norm: float, X: Any) -> float:

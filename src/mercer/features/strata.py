@@ -198,7 +198,7 @@ class Strata:
         """Return the part of the kernel that the degrees left out would have carried."""
         (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
         t = V @ W.T
-        total = np.zeros((len(X), len(Y)))
+        total = np.zeros((len(G), len(H)))
         for k in self.allocation.dropped:
             total += np.outer(G[:, k], H[:, k]) * t**k
         return total
@@ -207,7 +207,7 @@ class Strata:
         """Return the variance of the estimate, about its own mean (the kernel less the degrees left out)."""
         (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
         pairs = PairMoments.of(V, W)
-        total = np.zeros((len(X), len(Y)))
+        total = np.zeros((len(G), len(H)))
         for piece in self.pieces:
             weight = np.outer(G[:, piece.degree] ** 2, H[:, piece.degree] ** 2) * piece.share**2
             total += weight * power_sketch_variance(pairs, piece.degree, piece.width)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
-from mercer.validation import check_real
+from mercer.validation import canonical_csr, check_real
 
 RULES = ("scale", "median")
 # Rows whose pairs the median is taken of: half a million pairs put its standard error below 1 %.
@@ -26,7 +26,7 @@ def check_bandwidth(owner: str, name: str, value: Any) -> float | str:
 
 def total_variance(X: Any, sample_weight: Any = None) -> float:
     """Return n_features times the variance of all entries of X, 1 where that is 0 (as scikit-learn's SVC does)."""
-    weights = _weights(X, sample_weight)
+    X, weights = _rows(X), _weights(X, sample_weight)
     share = weights / weights.sum()
     n_features = X.shape[1]
     if sparse.issparse(X):
@@ -46,7 +46,7 @@ def median_distance(distances: Callable[[Any, Any], Array], X: Any, sample_weigh
     Distances of 0 are left out: rows that repeat say nothing about a scale, and where most do the median would be 0.
     The rows are a fixed pseudo-random subset, so that the same data give the same value.
     """
-    weights = _weights(X, sample_weight)
+    X, weights = _rows(X), _weights(X, sample_weight)
     if X.shape[0] > _SAMPLE_ROWS:
         chosen = np.random.RandomState(0).choice(X.shape[0], _SAMPLE_ROWS, p=weights / weights.sum())
         X, weights = X[chosen], np.ones(_SAMPLE_ROWS)
@@ -59,6 +59,11 @@ def median_distance(distances: Callable[[Any, Any], Array], X: Any, sample_weigh
     order = np.argsort(pairs)
     cumulative = np.cumsum(pair_weights[order])
     return float(pairs[order][np.searchsorted(cumulative, cumulative[-1] / 2)])
+
+
+def _rows(X: Any) -> Any:
+    """Return rows as they are read here: ``Kernel.resolve`` is public, and takes them unchecked."""
+    return canonical_csr(X.tocsr()) if sparse.issparse(X) else X
 
 
 def _weights(X: Any, sample_weight: Any) -> Array:
