@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer._typing import Array
 from mercer.config import get_config
-from mercer.data.readers import Block, Reader, entries, reader_of, stacked
+from mercer.data.readers import Block, Reader, entries, own_rows, reader_of, stacked
 from mercer.validation import check_matrix
 
 
@@ -172,10 +172,11 @@ class Blocks:
     def _checked_pieces(self, size: int) -> Iterator[Block]:
         """Yield the reader's pieces with their y and weights, each checked, and at the end the number of rows."""
         first_row = 0
-        for piece in self.reader.pieces(size):
-            if piece.X.ndim == 2 and piece.n_rows == 0:
+        for given in self.reader.pieces(size):
+            if given.X.ndim == 2 and given.n_rows == 0:
                 continue
-            X = piece.X if self._trusted else check_matrix(self.owner, "X", piece.X, first_row=first_row)
+            piece = given if self._trusted else self._checked(given, first_row)
+            X = piece.X
             last_row = first_row + X.shape[0]
             self._check_same_kind(X, first_row)
             if self._n_rows is not None and last_row > self._n_rows:
@@ -187,6 +188,11 @@ class Blocks:
             yield Block(X, y, weight, first_row)
             first_row = last_row
         self._check_count(first_row)
+
+    def _checked(self, piece: Block, first_row: int) -> Block:
+        """Return a piece whose rows are finite numbers, in memory that the reader does not fill again."""
+        X = check_matrix(self.owner, "X", piece.X, first_row=first_row)
+        return piece._replace(X=X) if self.reader.keeps_pieces else own_rows(X, piece)
 
     def _check_count(self, n_rows: int) -> None:
         if n_rows == 0 and not self._n_rows:
@@ -260,7 +266,8 @@ def as_blocks(
         An array or memory map; a sparse matrix; a pandas or polars data frame; a pyarrow table or dataset; the path of
         a .npy, .parquet, .csv, .svm, .svmlight or .libsvm file (.gz and .bz2 too) or of a folder of parquet files; a
         function that returns a new iterator of blocks (X, or tuples (X, y), or (X, y, sample_weight)) at each call; a
-        ``Reader``; or blocks already, which are returned as they are.
+        ``Reader``; or blocks already, which are returned as they are. The iterator may fill the same arrays for every
+        block: what it yields is copied before more is read.
     y, sample_weight : array or str, optional
         One entry a row, or the name of the column of X that holds them. svmlight files bring their own y.
     block_rows : int, optional

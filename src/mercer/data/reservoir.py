@@ -15,8 +15,8 @@ def reservoir(
 ) -> tuple[Any, Array]:
     """Return ``size`` rows drawn uniformly without replacement from a stream of blocks, and their row numbers.
 
-    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers; blocks that are
-    ``trusted`` have been checked.
+    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers. Blocks that are
+    ``trusted`` have been checked, and stay as they are while later ones are read.
 
     Every row draws a key, and the rows with the smallest keys stay: each set of rows is equally likely, whatever the
     blocks. A stream that is no longer than ``size`` is returned whole, in order.
@@ -42,6 +42,8 @@ def reservoir(
             if not len(here):
                 continue
             block, block_keys, block_numbers = block[here], block_keys[here], block_numbers[here]
+        elif not trusted:  # the stream may fill the same array with its next rows
+            block = block.copy()
         kept.append(block)
         keys, numbers = np.concatenate([keys, block_keys]), np.concatenate([numbers, block_numbers])
         if len(keys) >= size:

@@ -7,12 +7,12 @@ from typing import Any
 
 from mercer.data.readers.arrays import ArrayReader, npy_reader
 from mercer.data.readers.arrow import ArrowReader, file_reader
-from mercer.data.readers.base import Block, Reader, entries, stacked
+from mercer.data.readers.base import Block, Reader, entries, own_rows, stacked
 from mercer.data.readers.factory import FactoryReader, once_only
 from mercer.data.readers.frames import PandasReader, PolarsReader
 from mercer.data.readers.svmlight import SvmlightReader
 
-__all__ = ["Block", "Reader", "SvmlightReader", "entries", "reader_of", "stacked"]
+__all__ = ["Block", "Reader", "SvmlightReader", "entries", "own_rows", "reader_of", "stacked"]
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 

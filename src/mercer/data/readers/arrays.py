@@ -18,6 +18,8 @@ class ArrayReader(Reader):
     Numbers that are not float32 or float64 are converted to float64, a piece at a time.
     """
 
+    keeps_pieces = True
+
     def __init__(self, owner: str, X: Any):
         X = X if hasattr(X, "ndim") else np.asarray(X)
         if X.ndim != 2:

@@ -21,6 +21,8 @@ class ArrowReader(Reader):
     Parquet files are read without read-ahead, so that the columns of a page or two, and not the file, are in memory.
     """
 
+    keeps_pieces = True
+
     def __init__(self, owner: str, source: Any, y: str | None = None, sample_weight: str | None = None):
         from pyarrow import Table, types  # noqa: PLC0415 - optional
 

@@ -52,11 +52,20 @@ def entries(values: Any) -> Any:
     return values.tocsr() if sparse.issparse(values) else np.asarray(values)
 
 
+def own_rows(X: Any, piece: Block) -> Block:
+    """Return a piece with X in place of its own, all in memory that no later piece can overwrite."""
+    apart = isinstance(piece.X, np.ndarray) and isinstance(X, np.ndarray) and not np.may_share_memory(X, piece.X)
+    y, weight = (None if part is None else part.copy() for part in (piece.y, piece.sample_weight))
+    return Block(X if apart else X.copy(), y, weight)
+
+
 class Reader(ABC):
     """A source of rows that can be read any number of times, a piece at a time.
 
     A subclass writes ``pieces`` and sets what it knows: ``width``, ``dtype`` (float32 or float64), ``is_sparse``,
     ``names`` of the columns, ``n_rows``. Pieces may have any number of rows: ``Blocks`` checks them and cuts them anew.
+    ``Blocks`` also copies each piece, since a reader may fill the same arrays again. A reader whose pieces never change
+    once they are yielded sets ``keeps_pieces``, and saves the copy.
 
     >>> import numpy as np
     >>> from mercer.data import Block, Reader, as_blocks
@@ -75,6 +84,7 @@ class Reader(ABC):
     names: tuple[str, ...] | None = None
     n_rows: int | None = None
     labelled: bool = False
+    keeps_pieces: bool = False
 
     @abstractmethod
     def pieces(self, block_rows: int) -> Iterator[Block]:

@@ -29,6 +29,8 @@ def refuse_text(owner: str, name: Any, dtype: Any) -> None:
 class _FrameReader(Reader):
     """What the two kinds of frame share: numbers of one type, a range of rows at a time."""
 
+    keeps_pieces = True
+
     def __init__(self, owner: str, frame: Any, y: str | None = None, sample_weight: str | None = None):
         self._frame, self._y, self._weight = frame, y, sample_weight
         self._columns = split_columns(owner, list(frame.columns), y, sample_weight)

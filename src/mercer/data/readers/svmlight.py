@@ -46,6 +46,7 @@ class SvmlightReader(Reader):
 
     is_sparse = True
     labelled = True
+    keeps_pieces = True
 
     def __init__(self, path: str | PathLike[str], *, n_features: int | None = None, dtype: Any = np.float64):
         self._path = fspath(path)

@@ -50,6 +50,8 @@ class PreparedReader(Reader):
         Whether to read the smaller part of the split, or the larger.
     """
 
+    keeps_pieces = True
+
     def __init__(
         self,
         table: Table,
