@@ -24,7 +24,7 @@ from mercer import Fastfood, FourierFeatures, Gaussian, Nystroem, OrthogonalFeat
 from mercer.features import FeatureMap
 
 WIDTHS = (128, 256, 512, 1024, 2048, 4096)
-# Landmarks cost the cube of their number to fit, and as many kernel values a row.
+# m landmarks cost m^3 to fit, and m kernel values per row.
 MOST_LANDMARKS = 1024
 N_CHECKED, N_TIMED, N_DRAWS, N_RUNS = 1000, 10_000, 3, 7
 

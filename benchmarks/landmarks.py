@@ -1,4 +1,4 @@
-"""Errors beside seconds: landmark choosers, MEKA beside Nystroem, the survey's Table 5, and error against gamma.
+"""Errors and seconds: landmark choosers, MEKA against Nystroem, the survey's Table 5, and error against gamma.
 
 ``python -m benchmarks.landmarks covertype|meka|table5|gamma``. All but the last need MERCER_DATA; the last draws
 ``benchmarks/results/error_against_gamma.svg``.
@@ -31,7 +31,7 @@ def _load(name: str) -> np.ndarray:
 
 
 def choosers() -> None:
-    """Print the error of every chooser on rows that it has not seen, beside its seconds."""
+    """Print the error of every chooser on rows that it has not seen, and its seconds."""
     X, new = np.split(covertype(102_000), [100_000])
     K = KERNEL(new.astype(np.float64))
     print(f"{'chooser':<12}{'m':>6}{'fit s':>9}{'error':>10}{'trace left':>12}")
@@ -48,7 +48,7 @@ def choosers() -> None:
 
 
 def meka() -> None:
-    """Print MEKA on ijcnn1 at gamma = 1 beside Nystroem of equal memory; the reference is 0.0401 in 3.31 s (MATLAB)."""
+    """Print MEKA on ijcnn1 at gamma = 1 and Nystroem of equal memory; the reference is 0.0401 in 3.31 s (MATLAB)."""
     X = _load("ijcnn1")
     kernel = Gaussian(gamma=1.0)
     print(f"{'':<34}{'fit s':>8}{'error':>10}{'MB':>8}")
@@ -99,7 +99,12 @@ def gamma() -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     rng = measuring_stream(0)
-    n, rank, c, meka_rank = 3000, 40, 8, 20  # 20 numbers a row and the links of 160 take the memory of 40 numbers a row
+    n, rank, c, meka_rank = (
+        3000,
+        40,
+        8,
+        20,
+    )  # 20 numbers per row and the links of 160 take the memory of 40 numbers per row
     centres = rng.standard_normal((c, 8)) * 3
     X = centres[rng.randint(c, size=n)] + rng.standard_normal((n, 8))
     gammas = np.logspace(-4, 1.5, 18)
@@ -113,7 +118,7 @@ def gamma() -> None:
         curves[few].append(float(np.linalg.norm(spectrum[:-rank]) / size))
         curves[many].append(float(np.linalg.norm(spectrum[: -c * meka_rank]) / size))
         low = LowRankGram.of(Nystroem(kernel, n_components=2 * rank, rank=rank, random_state=0).fit(X), X)
-        # Blocks of 40 rows hold 40 numbers a row.
+        # Blocks of 40 rows hold 40 numbers per row.
         block = BlockGram(kernel, X, n_clusters=n // rank, random_state=0)
         meka = MEKA(kernel, n_clusters=c, rank=meka_rank, random_state=0).fit(X)
         for name, operator in (("low rank (Nystroem)", low), ("block", block), ("MEKA", meka)):
@@ -123,7 +128,7 @@ def gamma() -> None:
         axes.loglog(gammas, np.maximum(errors, 1e-8), style, label=name)
         print(name, " ".join(f"{error:.2g}" for error in errors))
     axes.set(xlabel="gamma", ylabel="relative Frobenius error", ylim=(1e-7, 2))
-    axes.set_title(f"{n} rows in {c} clusters of 8 columns, memory of about {rank} numbers a row", fontsize=10)
+    axes.set_title(f"{n} rows in {c} clusters of 8 columns, memory of about {rank} numbers per row", fontsize=10)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     RESULTS.mkdir(exist_ok=True)
     for suffix in ("svg", "png"):

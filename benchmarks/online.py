@@ -1,6 +1,6 @@
 """Rows a second of online learning, float32, D = 1000, d = 54, in blocks of 1000 rows; mistakes on real streams.
 
-The peer of a rate is the plain loop over the rows in NumPy on the same features; 1e5 rows a second are asked of
+The peer of a rate is the plain loop over the rows in NumPy on the same features; 1e5 rows per second are asked of
 gradient steps besides. Mistakes need ``MERCER_DATA``.
 """
 
@@ -63,7 +63,7 @@ def rates() -> Iterator[Row]:
         rate = n_rows / seconds[0]
         yield Row(f"FOGD {update} D=1000 d=54: {rate:,.0f} rows/s", "the loop over rows", *seconds, at_least)
         if update != "newton":
-            yield Row(f"FOGD {update} D=1000 d=54", "1e5 rows a second", seconds[0], n_rows / LEAST_RATE, 1.0)
+            yield Row(f"FOGD {update} D=1000 d=54", "1e5 rows per second", seconds[0], n_rows / LEAST_RATE, 1.0)
 
 
 def mistakes() -> Iterator[Row]:

@@ -44,8 +44,8 @@ def solver() -> Iterator[Row]:
         yield Row(work, "sklearn LinearSVC(dual=True)", seconds, peer_seconds, 15)
 
 
-def crawling() -> Iterator[Row]:
-    """Heavy-tailed features, on which coordinate descent alone crawls; the peer is the quicker of LinearSVC's two."""
+def stalling() -> Iterator[Row]:
+    """Heavy-tailed features, on which coordinate descent alone stalls; the peer is the faster of LinearSVC's two solvers."""
     rng = np.random.RandomState(0)
     X = rng.standard_normal((60_000, 22)) / 8
     y = np.where(X[:, 0] * X[:, 1] + 0.01 * rng.standard_normal(60_000) > 0, 1.0, -1.0)
@@ -95,6 +95,6 @@ def prediction() -> Iterator[Row]:
 
 def rows() -> Iterator[Row]:
     yield from solver()
-    yield from crawling()
+    yield from stalling()
     yield from pipeline()
     yield from prediction()

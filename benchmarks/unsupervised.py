@@ -66,7 +66,7 @@ def kmeans_against_scikit_learn() -> Iterator[Row]:
 def kmeans_linear_in_rows() -> Iterator[Row]:
     """Time a fit of n rows against n / 10 000 fits of 10 000 rows, with as many iterations: 1.25 times as long at most.
 
-    The rows a second of one iteration are those of the whole fit, map and start included.
+    The rate of one iteration, in rows per second, is that of the whole fit, with the map and the seeding.
     """
     X, n_iter = covertype(581_012), 10
     for n_rows in (100_000, 581_012):

@@ -42,7 +42,7 @@ struct Grid {
 
 #if defined(__GNUC__) && !defined(MERCER_PLAIN_LANES)
 
-// One 32-bit number a row, whatever the width of T.
+// One 32-bit number per row, whatever the width of T.
 template <class T>
 struct CellsOf {
     typedef int32_t type __attribute__((vector_size(kLanes<T> * sizeof(int32_t))));
@@ -89,7 +89,7 @@ void hash_rows(const T* rows, const Grid<T>& grid, int64_t n_columns, uint32_t (
 
 #endif
 
-// Grids whose hashes are written together, a cache line a row: rows a power of two apart compete for the same cache sets.
+// Grids whose hashes are written together, one cache line per row: rows a power of two apart compete for the same cache sets.
 constexpr int64_t kHashedGrids = 64 / sizeof(uint32_t);
 
 template <class T>

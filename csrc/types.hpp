@@ -76,7 +76,7 @@ struct StructuredProjection {
     int64_t n_frequencies;
 };
 
-// One row a grid, one column a column of X.
+// One row per grid, one column per column of X.
 template <class T>
 struct Grids {
     const T* inverse_pitches;

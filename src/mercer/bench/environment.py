@@ -1,4 +1,4 @@
-"""The machine a result was measured on, stored beside every result."""
+"""The machine a result was measured on, stored with every result."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""One offline HTML page a paper: our figures beside the paper's claims, and a verdict on each."""
+"""One offline HTML page per paper: our figures next to the paper's claims, and a verdict on each."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -186,7 +186,7 @@ def _section(outcomes: Run, experiment: Experiment, groups: tuple[Group, ...], d
 
 
 def _behind(figure: "Drawn") -> Table:
-    """Return the numbers that a figure draws: a row a line, a column a point."""
+    """Return the numbers that a figure draws: one row per line, one column per point."""
     lines = [(panel.title, line) for panel in figure.panels for line in panel.lines]
     columns = sorted({x for _, line in lines for x, _ in line.points})
     rows = []

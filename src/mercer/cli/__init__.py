@@ -1,4 +1,4 @@
-"""The command line ``mercer``: one file a sub-command, which loads what it needs when it runs.
+"""The command line ``mercer``: one file per sub-command, which loads what it needs when it runs.
 
 Results go to standard output, and nothing else does; notes, progress and errors go to standard error, an error as one
 line. ``--json`` makes the result one JSON object.

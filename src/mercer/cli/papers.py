@@ -108,7 +108,7 @@ def verdicts(name: str, results: str | None, *, quick: bool, as_json: bool) -> N
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_names)
 @_quick
 @_results
-@click.option("--output", "-o", help="The page; report.html beside the results by default.")
+@click.option("--output", "-o", help="The page; by default report.html in the folder of the results.")
 @json_option
 def report(names: tuple[str, ...], results: str | None, output: str | None, *, quick: bool, as_json: bool) -> None:
     """Write the pages of papers, all of them by default, from what is stored, running nothing."""

@@ -16,7 +16,11 @@ from mercer.cli.rows import format_of, row_writer
 @click.argument("model")
 @click.argument("data")
 @click.option("--output", "-o", default="-", show_default=True, help="A .csv, .jsonl, .parquet, .arrow or .npy file.")
-@click.option("--scores", is_flag=True, help="Add a column a class: probabilities, or scores where there are none.")
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="Add one column per class: probabilities, or scores for learners without probabilities.",
+)
 @force_option
 @data_options
 @machine_options

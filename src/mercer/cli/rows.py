@@ -40,7 +40,7 @@ def format_of(path: str) -> str:
 
 
 class CsvWriter:
-    """A line of names and a line a row; floats with as many digits as they need."""
+    """A line of names, then one line per row; floats with as many digits as they need."""
 
     def __init__(self, file: BinaryIO, names: Sequence[str], delimiter: str = ","):
         self._file = file
