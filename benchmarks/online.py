@@ -1,4 +1,4 @@
-"""Rows a second of online learning, float32, D = 1000, d = 54, in blocks of 1000 rows; mistakes on real streams.
+"""Rows per second of online learning, float32, d = 54, in blocks of 1000 rows; mistakes on real streams.
 
 The peer of a rate is the plain loop over the rows in NumPy on the same features; 1e5 rows per second are asked of
 gradient steps besides. Mistakes need ``MERCER_DATA``.
@@ -6,16 +6,19 @@ gradient steps besides. Mistakes need ``MERCER_DATA``.
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.base import clone
 
 from benchmarks.measure import Row, best_of_both
-from mercer import FOGDClassifier, Gaussian, NOGDClassifier, reference
+from mercer import FOGDClassifier, Gaussian, NOGDClassifier, config_context, reference
 from mercer.reference.online import LOSSES, online_newton_by_rows
 
-N_ROWS, N_COLUMNS, N_COMPONENTS, BLOCK = 20_000, 54, 1000, 1000
+N_ROWS, N_COLUMNS, BLOCK = 20_000, 54, 1000
 LEAST_RATE = 1e5
 STEPS = {"sqrt": (1.0, 3.0, 10.0, 30.0, 100.0), "constant": (0.03, 0.1, 0.3, 1.0, 3.0)}
 
@@ -47,8 +50,9 @@ def _by_rows(model: FOGDClassifier, X: np.ndarray, y: np.ndarray) -> int:
 
 def rates() -> Iterator[Row]:
     X, y = _stream()
-    for update, n_rows, at_least in (("gradient", N_ROWS, 2.0), ("adagrad", N_ROWS, 2.0), ("newton", 2000, 10.0)):
-        model = FOGDClassifier(Gaussian(gamma=1 / N_COLUMNS), n_components=N_COMPONENTS, update=update, random_state=0)
+    cases = (("gradient", 1000, N_ROWS, 2.0), ("adagrad", 1000, N_ROWS, 2.0), ("newton", 256, N_ROWS, 4.0))
+    for update, width, n_rows, at_least in (*cases, ("newton", 1000, 2000, 10.0)):
+        model = FOGDClassifier(Gaussian(gamma=1 / N_COLUMNS), n_components=width, update=update, random_state=0)
         few, labels = X[:n_rows], y[:n_rows]
         fitted = _learn(clone(model), few, labels)
         assert fitted.n_mistakes_ == _by_rows(fitted, few, labels)
@@ -61,9 +65,33 @@ def rates() -> Iterator[Row]:
 
         seconds = best_of_both(ours, peer, repeats=3 if update != "newton" else 1)
         rate = n_rows / seconds[0]
-        yield Row(f"FOGD {update} D=1000 d=54: {rate:,.0f} rows/s", "the loop over rows", *seconds, at_least)
+        yield Row(f"FOGD {update} D={width} d=54: {rate:,.0f} rows/s", "the loop over rows", *seconds, at_least)
         if update != "newton":
-            yield Row(f"FOGD {update} D=1000 d=54", "1e5 rows per second", seconds[0], n_rows / LEAST_RATE, 1.0)
+            yield Row(f"FOGD {update} D={width} d=54", "1e5 rows per second", seconds[0], n_rows / LEAST_RATE, 1.0)
+
+
+def hand_overs() -> Iterator[Row]:
+    """Yield counts in the place of seconds: tasks given to the pool's threads per 100,000 rows of Newton steps.
+
+    The peer is two tasks per thread and block of 4,096 rows, one for the features and one for the steps.
+    """
+    X, y = _stream()
+    submit = ThreadPoolExecutor.submit
+    for n_components in (256, 512):
+        n_tasks = 0
+
+        def counted(pool: ThreadPoolExecutor, *args: Any) -> Any:
+            nonlocal n_tasks
+            n_tasks += 1
+            return submit(pool, *args)
+
+        model = FOGDClassifier(Gaussian(gamma=1 / N_COLUMNS), n_components=n_components, random_state=0)
+        with patch.object(ThreadPoolExecutor, "submit", counted), config_context(threads=2):
+            model.fit(X, y)
+        per_block = 2 * 2 * -(-len(X) // 4096) + 2  # and one pass to fit the map
+        scale = 1e5 / len(X)
+        work = f"FOGD newton D={n_components}: {n_tasks * scale:,.0f} tasks per 1e5 rows"
+        yield Row(work, "two per thread and block", n_tasks * scale / 1e3, per_block * scale / 1e3, 1.0)
 
 
 def mistakes() -> Iterator[Row]:
@@ -90,5 +118,6 @@ def mistakes() -> Iterator[Row]:
 
 def rows() -> Iterator[Row]:
     yield from rates()
+    yield from hand_overs()
     if os.environ.get("MERCER_DATA"):
         yield from mistakes()

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import threading
+import time
+from functools import partial
 
 import joblib
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from mercer import Polynomial, TensorSketch, config_context
-from mercer.parallel import for_each_block, row_blocks
+from mercer.parallel import for_each_block, in_turns, row_blocks
 
 
 def _blas_threads():
@@ -36,6 +38,59 @@ def test_an_exception_reaches_the_caller_and_ends_the_work(threads):
     with config_context(threads=threads), pytest.raises(RuntimeError, match="row "):
         for_each_block(work, row_blocks(1000, 1))
     assert len(worked) <= threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_turn_begins_when_the_turn_before_has_ended(threads):
+    n_ended, seen = 0, []
+    lock = threading.Lock()
+
+    def task(turn):
+        nonlocal n_ended
+        with lock:
+            seen.append((turn, n_ended))
+        time.sleep(1e-3 * (turn % 3))  # turns of different lengths: an early thread must wait
+        with lock:
+            n_ended += 1
+
+    sizes = [3, 1, 4, 1, 2] * 4
+    with config_context(threads=threads):
+        in_turns([partial(task, turn)] * size for turn, size in enumerate(sizes))
+    starts = np.cumsum([0, *sizes])
+    assert len(seen) == n_ended == sum(sizes)
+    for turn, n_before in seen:
+        assert starts[turn] <= n_before < starts[turn + 1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_in_a_turn_lets_those_that_wait_go(threads):
+    ran = []
+
+    def fail():
+        time.sleep(0.05)  # the other thread is waiting by then
+        raise RuntimeError("no")
+
+    with config_context(threads=threads), pytest.raises(RuntimeError, match="no"):
+        in_turns([[fail], [partial(ran.append, 1)], [partial(ran.append, 2)]])
+    assert not ran
+
+
+def test_turns_end_however_many_users_share_the_pool():
+    totals = [np.zeros(1) for _ in range(6)]
+
+    def user(total):
+        def add():
+            total[0] += 1  # alone in its turn
+
+        with config_context(threads=2):
+            in_turns([add] for _ in range(200))
+
+    users = [threading.Thread(target=user, args=(total,)) for total in totals]
+    for thread in users:
+        thread.start()
+    for thread in users:
+        thread.join(timeout=60)
+    assert [total.tolist() for total in totals] == [[200.0]] * 6
 
 
 def test_nested_calls_do_not_wait_for_themselves():

@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -350,3 +351,26 @@ def test_many_classes_are_learned_without_a_warning(rng, kind):
         model = kind(random_state=0).fit(X, y)
         model.partial_fit(X, y, classes=letters)
     np.testing.assert_array_equal(model.classes_, letters)
+
+
+@pytest.mark.parametrize("n_components", [256, 500])
+def test_newton_s_work_is_handed_to_the_pool_by_blocks_of_rows(monkeypatch, n_components):
+    """Two hand-overs per thread and block of 4,096 rows, for features and steps, and the same bits without any."""
+    rows = np.random.RandomState(0).standard_normal((6000, 3))
+    model = FOGDClassifier(Gaussian(gamma=1.0), n_components=n_components, update="newton", random_state=0)
+    hand_overs, submit = [], ThreadPoolExecutor.submit
+
+    def counted(pool, *args, **kwargs):
+        hand_overs.append(args)
+        return submit(pool, *args, **kwargs)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
+    y = np.sin(3 * rows).prod(axis=1) > 0
+    states = []
+    for threads in (1, 2):
+        with config_context(threads=threads):
+            states.append(clone(model).fit(rows, y).state_)
+    n_blocks = -(-len(rows) // 4096)
+    assert len(hand_overs) <= (1 + 2 * n_blocks) * 2  # the map is fitted once besides
+    np.testing.assert_array_equal(states[0].coef, states[1].coef)
+    np.testing.assert_array_equal(states[0].inverse, states[1].inverse)

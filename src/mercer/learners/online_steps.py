@@ -1,6 +1,9 @@
 """Steps of online learning on rows of features: gradient descent, AdaGrad, and online Newton by blocks of rows."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from mercer import core
 from mercer._typing import Array
-from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+from mercer.parallel import in_turns, one_blas_thread, row_blocks
 from mercer.reference.online import LOSSES
 from mercer.validation import check_memory, check_real
 
@@ -19,6 +22,8 @@ SCHEDULES = ("sqrt", "constant", "inverse")
 NEWTON_ROWS = 128
 # Rows of a D x D matrix that a thread takes at a time; fixed, so that the bits do not depend on the threads.
 _MATRIX_ROWS = 256
+# Rows of that matrix from which threads share it: a second slice of less than half the rows is not worth waking one.
+_SHARED_MATRIX_ROWS = 384
 
 
 @dataclass(frozen=True)
@@ -118,18 +123,57 @@ class Weights:
 
     def _by_newton(self, rule: Rule, Z: Array, y: Array, scores: Array) -> "Weights":
         coef, inverse = self.coef.copy(), self.inverse.copy()
-        for rows in row_blocks(len(Z), NEWTON_ROWS):
-            block = Z[rows].astype(np.float64, copy=False)
-            images = _times(block, inverse)
-            with one_blas_thread():
-                scores[rows] = block @ coef.T
-                steps = newton_steps(rule, images @ block.T, y[rows], scores[rows])
-                if not len(steps.active):
-                    continue
-                directions = solve_triangular(steps.factor, images[steps.active], lower=True, check_finite=False)
-                coef += steps.coef.T @ directions
-            _subtract_square(inverse, directions)
+        # a generator: what a block needs is gone when the block is learned
+        blocks = (
+            _NewtonBlock(rule, coef, inverse, Z[rows], y[rows], scores[rows])
+            for rows in row_blocks(len(Z), NEWTON_ROWS)
+        )
+        turns = (turn for block in blocks for turn in block.turns())
+        with one_blas_thread():
+            if len(inverse) < _SHARED_MATRIX_ROWS:
+                for task in chain.from_iterable(turns):
+                    task()
+            else:
+                in_turns(turns)
         return replace(self, coef=coef, inverse=inverse)
+
+
+class _NewtonBlock:
+    """Rows to learn by Newton's steps, as tasks that change coef (k, D), the inverse P (D, D) and the scores in place.
+
+    The products with P are cut into slices of its columns and rows, which the threads share.
+    """
+
+    def __init__(self, rule: Rule, coef: Array, inverse: Array, Z: Array, y: Array, scores: Array):
+        self._rule, self._coef, self._inverse = rule, coef, inverse
+        self._Z, self._y, self._scores = Z, y, scores
+
+    def turns(self) -> Iterator[list[Callable[[], None]]]:
+        """Yield the tasks, turn by turn."""
+        slices = row_blocks(len(self._inverse), _MATRIX_ROWS)
+        self._Z = self._Z.astype(np.float64, copy=False)
+        self._images = np.empty_like(self._Z)
+        yield [partial(self._multiply, columns) for columns in slices]
+        yield [self._step]
+        yield [partial(self._subtract_square, rows) for rows in slices]
+
+    def _multiply(self, columns: slice) -> None:
+        """Set a slice of the columns of Z P."""
+        np.matmul(self._Z, self._inverse[:, columns], out=self._images[:, columns])
+
+    def _step(self) -> None:
+        """Take the steps of the rows in turn, with the products alone."""
+        self._scores[:] = self._Z @ self._coef.T
+        steps = newton_steps(self._rule, self._images @ self._Z.T, self._y, self._scores)
+        images, self._directions = self._images[steps.active], self._images[:0]
+        if len(images):
+            self._directions = solve_triangular(steps.factor, images, lower=True, check_finite=False)
+            self._coef += steps.coef.T @ self._directions
+
+    def _subtract_square(self, rows: slice) -> None:
+        """Subtract U^T U from a slice of the rows of P, with U the directions of the steps."""
+        if len(self._directions):
+            self._inverse[rows] -= self._directions[:, rows].T @ self._directions
 
 
 class NewtonSteps(NamedTuple):
@@ -153,23 +197,3 @@ def newton_steps(rule: Rule, gram: Array, y: Array, scores: Array, limit: int | 
     n_done, n_active = counts.tolist()
     active = active[:n_active]
     return NewtonSteps(np.ascontiguousarray(factor[:n_active, active].T), coef[:n_active], active, n_done)
-
-
-def _times(Z: Array, inverse: Array) -> Array:
-    """Return Z P, in parts that the threads share."""
-    out = np.empty_like(Z)
-
-    def work(columns: slice) -> None:
-        np.matmul(Z, inverse[:, columns], out=out[:, columns])
-
-    for_each_block(work, row_blocks(len(inverse), _MATRIX_ROWS))
-    return out
-
-
-def _subtract_square(inverse: Array, directions: Array) -> None:
-    """Subtract U^T U, in parts that the threads share."""
-
-    def work(rows: slice) -> None:
-        inverse[rows] -= directions[:, rows].T @ directions
-
-    for_each_block(work, row_blocks(len(inverse), _MATRIX_ROWS))
