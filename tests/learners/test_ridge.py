@@ -185,8 +185,9 @@ def test_sparse_features_choose_alpha_too(rows):
     exact = Ridge(alpha=model.alpha_, solver="cholesky").fit(Z, y)
     np.testing.assert_allclose(model.predict(X), exact.predict(Z), atol=1e-6)
     assert model.alphas_[0] < model.alpha_ < model.alphas_[-1]
+    few = RandomBinning(Laplacian(gamma=0.1), n_components=None, n_grids=20, sparse_output=True, random_state=0)
     with pytest.warns(ConvergenceWarning, match="KernelRidge: iteration limit. 500 products reached"):
-        KernelRidge(features=binning, alpha="gcv", alphas=[1e-13, 1e-14]).fit(X, y)
+        KernelRidge(features=few, alpha="gcv", alphas=[1e-13, 1e-14]).fit(X, y)
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "b": 0.5}])

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.data import Blocks, as_blocks
 from mercer.engines import Local
+from mercer.learners.hashing import splitmix64
 from mercer.learners.lloyd import Lloyd
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows
@@ -328,13 +329,13 @@ def _hashes(X: Any) -> Array:
 
     The sum over the entries of splitmix64's mixture of their bits and columns.
     """
-    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    columns = splitmix64(np.arange(X.shape[1], dtype=np.uint64))
     if not sparse.issparse(X):
-        return np.asarray(np.where(X == 0, np.uint64(0), _mix(_bits(X) ^ columns)).sum(axis=1))
+        return np.asarray(np.where(X == 0, np.uint64(0), splitmix64(_bits(X) ^ columns)).sum(axis=1))
     rows = sparse.csr_array(X, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    mixed = _mix(_bits(rows.data) ^ columns[rows.indices])
+    mixed = splitmix64(_bits(rows.data) ^ columns[rows.indices])
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed)])  # modulo 2^64, as differences are
     hashes: Array = total[rows.indptr[1:]] - total[rows.indptr[:-1]]
     return hashes
@@ -343,11 +344,3 @@ def _hashes(X: Any) -> Array:
 def _bits(values: Array) -> Array:
     values = np.ascontiguousarray(values)
     return values.view(np.uint32 if values.dtype == np.float32 else np.uint64).astype(np.uint64)
-
-
-def _mix(bits: Array) -> Array:
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Array = bits ^ (bits >> np.uint64(31))
-    return mixed

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data import Block
+from mercer.data import Block, Blocks
 from mercer.learners.base import KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
@@ -59,7 +59,9 @@ class _Ridge(KernelLearner):
                 f"{name}: alpha='loo' needs a matrix of {rows.n_features} x {rows.n_features}, which sparse features "
                 "or the memory do not allow. Write alpha='gcv', give a number, or take fewer or dense features."
             )
-        system = centred_system(rows, self._n_targets)
+        # Random signs of rows estimate the few degrees of freedom that few rows leave; of features they could not.
+        signs_of_rows = self.alpha == "gcv" and rows.n_rows <= rows.n_features
+        system = centred_system(rows, self._target_origin(), with_probes=signs_of_rows)
         tol = 1e-10 if rows.dtype == np.float64 else 1e-5
         if self.alpha == "gcv":
             solution, scores, coefs = solve_path(system, alphas, self._n_counted(system.weight), tol)
@@ -67,12 +69,12 @@ class _Ridge(KernelLearner):
         else:
             alpha = alphas[0]
             solution = solve_one(system, alpha, tol)
-        self._set(solution.value, system.feature_mean, system.target_mean, alpha)
+        self._set(solution.value, system.feature_mean, system.target_mean[: self._n_targets], alpha)
         return solution
 
     def _by_moments(self, rows: FeatureRows, alphas: Array) -> Solution:
         """Solve with the moments of one pass; leave-one-out takes a second."""
-        empty = Moments.of(rows.n_features, self._n_targets, rows.origin)
+        empty = Moments.of(rows.n_features, self._n_targets, rows.origin, self._target_origin())
         moments = rows.reduce("moments", empty.of_block, empty.zero())
         gram, cross, squares = moments.centred()
         if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
@@ -85,12 +87,13 @@ class _Ridge(KernelLearner):
             self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[0])
             return solution
         few = rows.dtype == np.float64 and rows.n_rows <= _FEW_ROWS and rows.fits
+        rank = rows.n_rows - 1  # of centred rows, at most
         if self.alpha == "gcv" and rows.n_features > _FEW_FEATURES and not few:
-            reduced = tridiagonal_path(gram, cross)
+            reduced = tridiagonal_path(gram, cross, rank)
             scores = np.array([reduced.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
             coefs, solver = reduced.coefs(alphas), "tridiagonal"
         else:
-            path = self._path_of_few(rows, moments) if few else ridge_path(gram, cross)
+            path = self._path_of_few(rows, moments) if few else ridge_path(gram, cross, rank)
             if self.alpha == "gcv":
                 scores = np.array([path.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
             else:
@@ -105,7 +108,7 @@ class _Ridge(KernelLearner):
     def _path_of_few(rows: FeatureRows, moments: Moments) -> RidgePath:
         Z, Y, weight = rows.matrix()
         root = np.ones((len(Z), 1)) if weight is None else np.sqrt(weight)[:, None]
-        return singular_path(root * (Z - moments.feature_mean), root * (Y - moments.target_mean))
+        return singular_path(root * (Z - moments.feature_mean), root * (Y - moments.target_mean), len(Z) - 1)
 
     def _set_path(self, alphas: Array, scores: Array, coefs: Array) -> int:
         """Keep the path, of shape (n_alphas, D, n_targets), and return which alpha is best."""
@@ -129,6 +132,10 @@ class _Ridge(KernelLearner):
 
         totals = rows.reduce("leave-one-out", work, Totals.of(len(alphas)))
         return np.asarray(totals.values / moments.weight)
+
+    def _target_origin(self) -> Array:
+        """Return a point near the mean of the targets."""
+        return np.zeros(self._n_targets)
 
     def _n_counted(self, weight: float) -> float:
         """Return the number of rows, as repetitions, whose weights sum to ``weight``."""
@@ -197,8 +204,9 @@ class KernelRidge(ManyTargets, _Ridge):
     Time n D^2 / 2 + D^3 / 3 multiplications; 4/3 D^3 with "gcv"; 9 D^3, and n D^2 more, with "loo". Memory: a few
     matrices of D x D and a block of features for each thread, whatever the number of rows. Where D x D matrices or
     sparse features do not allow that, conjugate gradients, a pass over the rows each; "gcv" then estimates the degrees
-    of freedom with random signs, and one sequence of products serves all alphas: those too small to converge have a
-    score of inf.
+    of freedom with random signs, of the features or of the rows, whichever are fewer. One sequence of products serves
+    all alphas, and their residuals are measured in passes of their own. Alphas too small to converge have a score of
+    inf.
 
     The kernel's data-dependent parameters and the map are fitted on all rows up to 4096 (or 4 D, if more), and on a
     uniform sample of that size beyond. The exact solution, at cost n^3, is ``sklearn.kernel_ridge.KernelRidge``.
@@ -213,6 +221,25 @@ class KernelRidge(ManyTargets, _Ridge):
     >>> bool(model.score(X, y) > 0.999)
     True
     """
+
+    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
+        self._seen: tuple[float, Array] = 0.0, np.zeros(1)
+        return super()._survey(blocks, rng)
+
+    def _look(self, block: Block, weight: Array) -> None:
+        super()._look(block, weight)
+        (total, mean), more = self._seen, float(weight.sum())
+        if more > 0:
+            mean = mean + weight @ (self._targets(block) - mean) / (total + more)
+        self._seen = total + more, mean
+
+    def _target_origin(self) -> Array:
+        return self._seen[1]
+
+    def _solve(self, rows: FeatureRows) -> Solution:
+        solution = super()._solve(rows)
+        del self._seen
+        return solution
 
 
 class KernelRidgeClassifier(_Ridge, KernelClassifier):

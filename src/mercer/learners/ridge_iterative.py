@@ -1,18 +1,19 @@
 """Ridge regression by products with the features alone: for sparse ones, and for D beyond what D x D matrices allow."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer._typing import Array
+from mercer.learners.hashing import splitmix64
 from mercer.learners.rows import FeatureRows
-from mercer.solvers import ShiftedSolutions, Solution, conjugate_gradients, shifted_conjugate_gradients
-from mercer.stats import Gradient
+from mercer.solvers import ShiftedSolutions, Solution, conjugate_gradients, gcv_score, shifted_conjugate_gradients
+from mercer.stats import Gradient, Totals
 
-# Random signs whose products estimate a trace: the error of the degrees of freedom is below sqrt(2 df / 4).
-_PROBES = 4
+# Random signs whose products estimate a trace, of features and of rows. The error of the degrees of freedom is below
+# sqrt(2 df / 4) with signs of features; what few rows leave is a smaller trace, of a few large terms.
+_SIGNS, _PROBES = 4, 8
 # Alphas past the best that must have converged, and be worse, before the path ends.
 _PAST_THE_BEST = 3
 
@@ -23,47 +24,93 @@ class CentredSystem:
 
     Attributes
     ----------
-    right : ndarray of shape (D, n_targets)
-        H.
-    squares : ndarray of shape (n_targets,)
-        The targets' sums of squares about their means.
+    rows : FeatureRows
+    right : ndarray of shape (D, n_targets + n_probes)
+        H, of the targets and of the probes.
     weight : float
-    feature_mean, target_mean : ndarray
-    product : function of an array of shape (D, m) that returns G times it
+    n_counted : int
+        Rows of weight > 0.
+    feature_mean : ndarray of shape (D,)
+    target_mean : ndarray of shape (n_targets + n_probes,)
+    n_probes : int
+        Columns of random signs beside the targets, divided by the roots of the weights.
     """
 
+    rows: FeatureRows
     right: Array
-    squares: Array
     weight: float
+    n_counted: int
     feature_mean: Array
     target_mean: Array
-    product: Callable[[Array], Array]
+    n_probes: int = 0
 
+    @property
+    def n_targets(self) -> int:
+        """The number of targets, probes left out."""
+        return len(self.target_mean) - self.n_probes
 
-def centred_system(rows: FeatureRows, n_targets: int) -> CentredSystem:
-    """Return the system of some rows, whose features are held if they fit the budget."""
-    rows.hold()
+    def product(self, direction: Array) -> Array:
+        """Return G times an array of shape (D, m)."""
 
-    def sums(Z: Any, Y: Array, weight: Array | None) -> Gradient:
-        ones = np.hstack([Y, np.ones((len(Y), 1))])
-        weighted = ones if weight is None else weight[:, None] * ones
-        return Gradient.of(rows.n_features, n_targets + 1).update(Z, weighted, np.sum(weighted * ones, axis=0))
-
-    totals = rows.reduce("sums", sums, Gradient.of(rows.n_features, n_targets + 1))
-    weight = float(totals.constant[-1])
-    mean, target_mean = totals.vector[:, -1] / weight, totals.constant[:-1] / weight
-    right = totals.vector[:, :-1] - np.outer(totals.vector[:, -1], target_mean)
-    squares = np.maximum(totals.loss[:-1] - totals.constant[:-1] * target_mean, 0.0)
-
-    def product(direction: Array) -> Array:
         def work(Z: Any, Y: Array, weight: Array | None) -> Gradient:
-            scores = Z @ direction.astype(Z.dtype) - mean @ direction
+            scores = self._predicted(Z, direction)
             return Gradient.of(*direction.shape).update(Z, scores if weight is None else weight[:, None] * scores)
 
-        total: Array = rows.reduce("product", work, Gradient.of(*direction.shape)).vector
+        total: Array = self.rows.reduce("product", work, Gradient.of(*direction.shape)).vector
         return total
 
-    return CentredSystem(right, squares, weight, mean, target_mean, product)
+    def residuals(self, coefs: Array) -> Array:
+        """Return the residual sums of squares of coefficients (m, D, k) of the first k columns, (m, k), in a pass."""
+        m, D, k = coefs.shape
+        flat = np.moveaxis(coefs, 0, 1).reshape(D, m * k)
+
+        def work(first_row: int, Z: Any, Y: Array, weight: Array | None) -> Totals:
+            columns = _with_probes(Y, weight, first_row, self.n_probes)[:, :k] - self.target_mean[:k]
+            errors = columns[:, None, :] - self._predicted(Z, flat).reshape(len(Y), m, k)
+            squares = np.square(errors).reshape(len(Y), m * k)
+            return Totals(squares.sum(axis=0) if weight is None else weight @ squares)
+
+        sums: Array = self.rows.reduce_numbered("residuals", work, Totals.of(m * k)).values
+        return sums.reshape(m, k)
+
+    def _predicted(self, Z: Any, coefs: Array) -> Array:
+        predicted: Array = np.asarray(Z @ coefs.astype(Z.dtype), dtype=np.float64) - self.feature_mean @ coefs
+        return predicted
+
+
+def centred_system(rows: FeatureRows, target_origin: Array, *, with_probes: bool = False) -> CentredSystem:
+    """Return the system of some rows, whose features are held if they fit the budget.
+
+    An origin of the targets near their mean keeps H from being a small difference of large sums.
+    """
+    rows.hold()
+    n_probes = _PROBES if with_probes else 0
+    origin = np.append(target_origin, np.zeros(n_probes))
+    shape = rows.n_features, len(origin) + 1
+
+    def sums(first_row: int, Z: Any, Y: Array, weight: Array | None) -> Gradient:
+        columns = _with_probes(Y, weight, first_row, n_probes) - origin
+        weight = np.ones(len(Y)) if weight is None else weight
+        columns = weight[:, None] * np.hstack([columns, np.ones((len(Y), 1))])
+        return Gradient.of(*shape).update(Z, columns, int(np.count_nonzero(weight)))
+
+    totals = rows.reduce_numbered("sums", sums, Gradient.of(*shape))
+    weight = float(totals.constant[-1])
+    mean, shift = totals.vector[:, -1] / weight, totals.constant[:-1] / weight
+    right = totals.vector[:, :-1] - np.outer(totals.vector[:, -1], shift)
+    return CentredSystem(rows, right, weight, totals.loss, mean, origin + shift, n_probes)
+
+
+def _with_probes(Y: Array, weight: Array | None, first_row: int, n_probes: int) -> Array:
+    """Return Y with columns of random signs over the roots of the weights, which depend on the row's number alone."""
+    if not n_probes:
+        return Y
+    numbers = np.arange(first_row, first_row + len(Y), dtype=np.uint64)
+    bits = (splitmix64(numbers)[:, None] >> np.arange(n_probes, dtype=np.uint64)) & np.uint64(1)
+    signs = 2.0 * bits - 1.0
+    if weight is not None:
+        signs *= np.divide(1.0, np.sqrt(weight), out=np.zeros(len(Y)), where=weight > 0)[:, None]
+    return np.hstack([Y, signs])
 
 
 def solve_one(system: CentredSystem, alpha: float, tol: float) -> Solution:
@@ -74,38 +121,26 @@ def solve_one(system: CentredSystem, alpha: float, tol: float) -> Solution:
 def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) -> tuple[Solution, Array, Array]:
     r"""Return the best solution by generalised cross-validation, the scores and coefficients of all alphas.
 
-    The degrees of freedom are :math:`D - \alpha \, \mathrm{tr}(G + \alpha I)^{-1}`, the trace estimated by
-    :math:`v^T (G + \alpha I)^{-1} v` for random signs v (Hutchinson, 1990), always the same ones. The products of one
-    sequence of conjugate gradients serve all alphas and signs. It ends where the scores have passed their least by
-    three alphas; those that have not converged by then have a score of inf.
+    The degrees of freedom that are left are a trace, estimated by products with random signs v (Hutchinson, 1990),
+    always the same ones: :math:`n - D + \alpha v^T (G + \alpha I)^{-1} v` with one sign a feature where features are
+    the fewer; with one sign a row, the least value of the ridge problem whose target is v, where rows are. The
+    residuals are measured in a pass of their own. The products of one sequence of conjugate gradients serve all alphas
+    and signs. It ends where the scores have passed their least by three alphas; those that have not converged by then
+    have a score of inf.
     """
-    D, n_targets = system.right.shape
-    signs = np.random.RandomState(0).choice([-1.0, 1.0], size=(D, _PROBES))
+    score = _Scores(system, alphas, n_rows)
     order = np.argsort(alphas)[::-1]
 
-    def score(alpha: float, solved: Array) -> float:
-        coef, images = solved[:, :n_targets], solved[:, n_targets:]
-        explained = np.einsum("ij,ij->j", system.right + alpha * coef, coef)
-        residual = np.maximum(system.squares - explained, 0.0).sum()
-        freedom = np.clip(D - alpha * np.einsum("ij,ij->", signs, images) / _PROBES, 0.0, D)
-        left = n_rows - freedom - 1
-        return float(n_rows * residual / left**2) if left > 0 else np.inf
-
-    def scores(found: ShiftedSolutions) -> Array:
-        pairs = zip(alphas, found.values, found.converged, strict=True)
-        return np.array([score(alpha, solved) if ready else np.inf for alpha, solved, ready in pairs])
-
     def enough(found: ShiftedSolutions) -> bool:
-        falling = scores(found)[order]
+        falling = score(found)[order]
         return int(np.isfinite(falling).sum()) > int(np.argmin(falling)) + _PAST_THE_BEST
 
-    found = shifted_conjugate_gradients(
-        system.product, np.hstack([system.right, signs]), alphas, tol=tol, enough=enough
-    )
-    known = scores(found)
+    right = np.hstack([system.right, score.signs])
+    found = shifted_conjugate_gradients(system.product, right, alphas, tol=tol, enough=enough)
+    known = score(found)
     best = int(np.argmin(known))
     details = {"solver": "shifted conjugate gradients", "converged": int(found.converged.sum())}
-    coefs = found.values[:, :, :n_targets]
+    coefs = found.values[:, :, : system.n_targets]
     status, advice = "success", ""
     if not found.converged.any():
         status, advice = "iteration limit", f"{found.iterations} products reached no alpha: give larger alphas."
@@ -113,3 +148,37 @@ def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) 
         reached = f"{found.iterations} products reached alphas down to {alphas[found.converged].min():.1e}"
         status, advice = "iteration limit", f"{reached}, and a better one may lie below: raise the least of alphas."
     return Solution(coefs[best], status, found.iterations, (), advice, details), known, coefs
+
+
+class _Scores:
+    """The scores of alphas, each measured once it has converged."""
+
+    def __init__(self, system: CentredSystem, alphas: Array, n_rows: float):
+        self._system, self._alphas, self._n_rows = system, alphas, n_rows
+        n_signs = 0 if system.n_probes else _SIGNS
+        self.signs = np.random.RandomState(0).choice([-1.0, 1.0], size=(len(system.right), n_signs))
+        self._known, self._measured = np.full(len(alphas), np.inf), np.zeros(len(alphas), dtype=bool)
+
+    def __call__(self, found: ShiftedSolutions) -> Array:
+        new = np.flatnonzero(found.converged & ~self._measured)
+        if len(new):
+            system, solved = self._system, found.values[new]
+            k = system.right.shape[1]
+            residuals = system.residuals(solved[:, :, :k])
+            for i, alpha in enumerate(self._alphas[new]):
+                left = self._left(alpha, solved[i], residuals[i, system.n_targets :])
+                residual = float(residuals[i, : system.n_targets].sum())
+                self._known[new[i]] = gcv_score(residual, left, self._n_rows)
+            self._measured[new] = True
+        return self._known
+
+    def _left(self, alpha: float, solved: Array, of_probes: Array) -> float:
+        """Return the estimate of the degrees of freedom that are left, a sum of positive terms beyond the first."""
+        system = self._system
+        n_columns, D = system.right.shape[1], len(solved)
+        if not system.n_probes:
+            trace = alpha * float(np.einsum("ij,ij->", self.signs, solved[:, n_columns:])) / _SIGNS
+            return self._n_rows - 1 - D + float(np.clip(trace, 0.0, D))
+        squares = np.square(solved[:, system.n_targets : n_columns]).sum(axis=0)
+        trace = float(np.mean(of_probes + alpha * squares))
+        return self._n_rows - system.n_counted + min(trace, system.n_counted - 1.0)

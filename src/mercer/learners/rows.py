@@ -118,6 +118,10 @@ class FeatureRows:
         """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
         return self._learner._reduce(title, lambda block: work(*self._parts(block)), self.blocks, into)
 
+    def reduce_numbered(self, title: str, work: Callable[[int, Any, Any, Array | None], S], into: S) -> S:
+        """Merge ``work(first_row, Z, Y, weight)`` of all blocks, with the number of each block's first row."""
+        return self._learner._reduce(title, lambda block: work(block.first_row, *self._parts(block)), self.blocks, into)
+
     def each(self, title: str) -> Iterator[tuple[Any, Any, Array | None]]:
         """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row."""
         return self._learner._map(title, self._parts, self.blocks)

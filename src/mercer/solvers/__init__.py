@@ -10,6 +10,7 @@ from mercer.solvers.coordinate_descent import coordinate_descent
 from mercer.solvers.design import Design
 from mercer.solvers.eigh import block_krylov, largest_eigenpairs
 from mercer.solvers.finite_newton import finite_newton
+from mercer.solvers.gcv import gcv_score
 from mercer.solvers.heads import Heads, leading_directions
 from mercer.solvers.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.liblinear import liblinear
@@ -50,6 +51,7 @@ __all__ = [
     "coordinate_descent",
     "distances",
     "finite_newton",
+    "gcv_score",
     "gram_preconditioner",
     "kmeans_plus_plus",
     "largest_eigenpairs",

@@ -8,10 +8,11 @@ from scipy.linalg import eigh, svd
 
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
+from mercer.solvers.gcv import ScoredPath, largest, rounding_floor
 
 
 @dataclass(frozen=True)
-class RidgePath:
+class RidgePath(ScoredPath):
     r"""G = V diag(l) V^T and P = V^T H: the solution of every alpha is V (P / (l + alpha)).
 
     Attributes
@@ -20,36 +21,26 @@ class RidgePath:
         All r = D of them, or those that are not 0 for sure.
     vectors : ndarray of shape (D, r)
     projected : ndarray of shape (r, n_targets)
+    floor : float
+        Eigenvalues up to here are rounding.
     """
 
     eigenvalues: Array
     vectors: Array
     projected: Array
+    floor: float = 0.0
 
     def coef(self, alpha: float) -> Array:
         """Return the coefficients, of shape (D, n_targets)."""
         coef: Array = self.vectors @ (self.projected / self._shifted(alpha)[:, None])
         return coef
 
-    def degrees_of_freedom(self, alpha: float) -> float:
-        """Return trace(G (G + alpha I)^-1)."""
-        return float(np.sum(self.eigenvalues / self._shifted(alpha)))
-
-    def residual(self, alpha: float, squares: Array) -> Array:
-        """Return the residual sum of squares of each target, whose own sums of squares are given."""
-        shifted = self._shifted(alpha)
+    def _explained(self, alpha: float, low: float) -> tuple[Array, Array]:
+        shifted, squares = self._shifted(alpha), self.projected**2
         explained = (self.eigenvalues + 2 * alpha) / shifted**2
-        residual: Array = np.maximum(squares - explained @ self.projected**2, 0.0)
-        return residual
-
-    def gcv(self, alpha: float, squares: Array, weight: float, n_free: int = 1) -> float:
-        r"""Return the generalised cross-validation score, summed over the targets.
-
-        :math:`W \, \mathrm{RSS} / (W - \mathrm{df} - n_{free})^2` (Golub, Heath and Wahba, 1979) with W the sum of the
-        weights, and n_free the unpenalised parameters: 1 for an intercept.
-        """
-        left = weight - self.degrees_of_freedom(alpha) - n_free
-        return float(weight * self.residual(alpha, squares).sum() / left**2) if left > 0 else np.inf
+        growth = (alpha - low) * ((alpha + low) * self.eigenvalues + 2 * alpha * low)
+        growth /= (shifted * self._shifted(low)) ** 2
+        return explained @ squares, growth @ squares
 
     def leave_one_out(
         self,
@@ -89,8 +80,10 @@ class RidgePath:
         return shifted
 
 
-def ridge_path(gram: Array, cross: Array) -> RidgePath:
+def ridge_path(gram: Array, cross: Array, rank: int | None = None) -> RidgePath:
     """Decompose a positive semi-definite G, in about 9 D^3 multiplications; negative eigenvalues are rounding, and 0.
+
+    Of a G that is known to have at most ``rank`` eigenvalues other than 0, the others are left out.
 
     >>> import numpy as np
     >>> path = ridge_path(np.diag([1.0, 3.0]), np.ones((2, 1)))
@@ -99,10 +92,12 @@ def ridge_path(gram: Array, cross: Array) -> RidgePath:
     """
     with one_blas_thread():
         eigenvalues, vectors = eigh(gram, driver="evd")
-        return RidgePath(np.maximum(eigenvalues, 0.0), vectors, vectors.T @ cross)
+        kept = slice(len(gram) - largest(len(gram), rank), None)
+        values, vectors = np.maximum(eigenvalues[kept], 0.0), vectors[:, kept]
+        return RidgePath(values, vectors, vectors.T @ cross, rounding_floor(eigenvalues))
 
 
-def singular_path(Z: Array, Y: Array) -> RidgePath:
+def singular_path(Z: Array, Y: Array, rank: int | None = None) -> RidgePath:
     """Decompose the rows Z of G = Z^T Z, where H = Z^T Y: for few rows, with half the digits lost to a small alpha.
 
     >>> import numpy as np
@@ -112,4 +107,7 @@ def singular_path(Z: Array, Y: Array) -> RidgePath:
     """
     with one_blas_thread():
         U, singular, Vt = svd(Z, full_matrices=False)
-        return RidgePath(singular**2, Vt.T, singular[:, None] * (U.T @ Y))
+        kept = singular[: largest(len(singular), rank)]
+        kept = kept[kept > max(Z.shape) * np.finfo(np.float64).eps * kept.max(initial=0.0)]
+        r = len(kept)
+        return RidgePath(kept**2, Vt[:r].T, kept[:, None] * (U[:, :r].T @ Y))

@@ -7,10 +7,14 @@ from scipy.linalg import eigvalsh_tridiagonal, lapack, solveh_banded
 
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
+from mercer.solvers.gcv import ScoredPath, largest, rounding_floor
+
+# Least eigenvalue of T, relative to the largest, whose factor rounding cannot spoil.
+_SHIFT = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class TridiagonalPath:
+class TridiagonalPath(ScoredPath):
     r"""G = Q T Q^T, T tridiagonal, and P = Q^T H: the solution of every alpha is Q (T + alpha I)^-1 P.
 
     All that generalised cross-validation asks for costs D for each alpha and target once T is there, for less than
@@ -23,7 +27,10 @@ class TridiagonalPath:
     band : ndarray of shape (2, D)
         The diagonal of T and the one below it.
     projected : ndarray of shape (D, n_targets)
-    eigenvalues : ndarray of shape (D,)
+    eigenvalues : ndarray of shape (r,)
+        All r = D of them, or those that are not 0 for sure.
+    floor : float
+        Eigenvalues up to here are rounding.
     """
 
     reflectors: Array
@@ -31,46 +38,37 @@ class TridiagonalPath:
     band: Array
     projected: Array
     eigenvalues: Array
+    floor: float = 0.0
 
     def coefs(self, alphas: Array) -> Array:
         """Return the coefficients of each alpha, of shape (n_alphas, D, n_targets)."""
         n_targets = self.projected.shape[1]
-        solved = np.hstack([self._solved(alpha) for alpha in alphas])
+        solved = np.hstack([self._solved(alpha, self.projected) for alpha in alphas])
         with one_blas_thread():
             coefs = _reflected(self.reflectors, self.scales, solved, "N")
         return np.moveaxis(coefs.reshape(-1, len(alphas), n_targets), 1, 0)
 
-    def degrees_of_freedom(self, alpha: float) -> float:
-        """Return trace(G (G + alpha I)^-1)."""
-        return float(np.sum(self.eigenvalues / (self.eigenvalues + alpha)))
-
-    def residual(self, alpha: float, squares: Array) -> Array:
-        """Return the residual sum of squares of each target, whose own sums of squares are given."""
-        solved = self._solved(alpha)
+    def _explained(self, alpha: float, low: float) -> tuple[Array, Array]:
+        solved = self._solved(alpha, self.projected)
+        twice = self._solved(low, solved)
         explained = np.einsum("ij,ij->j", self.projected + alpha * solved, solved)
-        residual: Array = np.maximum(squares - explained, 0.0)
-        return residual
+        growth = np.einsum("ij,ij->j", (alpha + low) * solved + low * (alpha - low) * twice, twice)
+        return explained, (alpha - low) * growth
 
-    def gcv(self, alpha: float, squares: Array, weight: float, n_free: int = 1) -> float:
-        r"""Return the generalised cross-validation score, summed over the targets.
-
-        :math:`W \, \mathrm{RSS} / (W - \mathrm{df} - n_{free})^2` (Golub, Heath and Wahba, 1979) with W the sum of the
-        weights, and n_free the unpenalised parameters: 1 for an intercept.
-        """
-        left = weight - self.degrees_of_freedom(alpha) - n_free
-        return float(weight * self.residual(alpha, squares).sum() / left**2) if left > 0 else np.inf
-
-    def _solved(self, alpha: float) -> Array:
+    def _solved(self, alpha: float, right: Array) -> Array:
+        """Return (T + alpha I)^-1 times some columns."""
         shifted = self.band.copy()
         shifted[0] += alpha
         if shifted.shape[1] == 1:  # which LAPACK's wrappers refuse
-            return np.asarray(self.projected / shifted[0])
-        solved: Array = solveh_banded(shifted, self.projected, lower=True)
+            return np.asarray(right / shifted[0])
+        solved: Array = solveh_banded(shifted, right, lower=True)
         return solved
 
 
-def tridiagonal_path(gram: Array, cross: Array) -> TridiagonalPath:
+def tridiagonal_path(gram: Array, cross: Array, rank: int | None = None) -> TridiagonalPath:
     """Reduce a positive semi-definite G, in 4/3 D^3 multiplications, half of them bound by memory.
+
+    Of a G that is known to have at most ``rank`` eigenvalues other than 0, the others are left out.
 
     References
     ----------
@@ -86,10 +84,11 @@ def tridiagonal_path(gram: Array, cross: Array) -> TridiagonalPath:
         reflectors, diagonal, below, scales, _ = lapack.dsytrd(gram, lower=1, lwork=int(work))
         eigenvalues = diagonal if len(gram) == 1 else eigvalsh_tridiagonal(diagonal, below, lapack_driver="sterf")
         projected = _reflected(reflectors, scales, np.array(cross, dtype=np.float64, order="F"), "T")
-    # Negative eigenvalues are rounding: a shift by as much leaves a factor for every alpha > 0.
+    # Negative eigenvalues are rounding: a shift beyond them leaves a factor for every alpha > 0.
     band = np.vstack([diagonal, np.append(below, 0.0)])
-    band[0] += max(0.0, -float(eigenvalues[0]))
-    return TridiagonalPath(reflectors, scales, band, projected, np.maximum(eigenvalues, 0.0))
+    band[0] += max(0.0, _SHIFT * float(np.abs(eigenvalues).max()) - float(eigenvalues[0]))
+    kept = np.maximum(eigenvalues[len(gram) - largest(len(gram), rank) :], 0.0)
+    return TridiagonalPath(reflectors, scales, band, projected, kept, rounding_floor(eigenvalues))
 
 
 def _reflected(reflectors: Array, scales: Array, columns: Array, trans: str) -> Array:

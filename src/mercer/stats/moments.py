@@ -11,12 +11,12 @@ from mercer.stats.base import add_product, as_columns, weighted
 
 @dataclass
 class Moments:
-    r"""Weighted sums of features z and targets y about an origin o:
+    r"""Weighted sums of features z about an origin o, and of targets y about an origin m:
 
-    .. math:: W = \sum w_i, \; s = \sum w_i (z_i - o), \; t = \sum w_i y_i, \;
-       G = \sum w_i (z_i - o)(z_i - o)^T, \; H = \sum w_i (z_i - o) y_i^T, \; q = \sum w_i y_i^2.
+    .. math:: W = \sum w_i, \; s = \sum w_i (z_i - o), \; t = \sum w_i (y_i - m), \;
+       G = \sum w_i (z_i - o)(z_i - o)^T, \; H = \sum w_i (z_i - o)(y_i - m)^T, \; q = \sum w_i (y_i - m)^2.
 
-    An origin near the mean keeps the centred moments from being a small difference of large sums. Time n D^2 (half of
+    Origins near the means keep the centred moments from being small differences of large sums. Time n D^2 (half of
     that in multiplications, by symmetry), memory D^2.
 
     Examples
@@ -29,6 +29,7 @@ class Moments:
     """  # noqa: D400
 
     origin: Array
+    target_origin: Array
     weight: float
     sum_features: Array
     sum_targets: Array
@@ -37,18 +38,21 @@ class Moments:
     sum_squares: Array
 
     @classmethod
-    def of(cls, n_features: int, n_targets: int, origin: Array | None = None) -> Self:
-        """Return the empty statistic."""
+    def of(
+        cls, n_features: int, n_targets: int, origin: Array | None = None, target_origin: Array | None = None
+    ) -> Self:
+        """Return the empty statistic; an origin that is not given is 0."""
         centre = np.zeros(n_features) if origin is None else np.asarray(origin, dtype=np.float64)
+        target_centre = np.zeros(n_targets) if target_origin is None else np.asarray(target_origin, dtype=np.float64)
         squares = np.zeros((n_features, n_features)), np.zeros((n_features, n_targets)), np.zeros(n_targets)
-        return cls(centre, 0.0, np.zeros(n_features), np.zeros(n_targets), *squares)
+        return cls(centre, target_centre, 0.0, np.zeros(n_features), np.zeros(n_targets), *squares)
 
     def zero(self) -> Self:
-        """Return the empty statistic of the same shape and origin."""
-        return self.of(len(self.origin), len(self.sum_targets), self.origin)
+        """Return the empty statistic of the same shape and origins."""
+        return self.of(len(self.origin), len(self.target_origin), self.origin, self.target_origin)
 
     def update(self, Z: Any, Y: Any, sample_weight: Array | None = None) -> Self:
-        """Add rows of features, dense or CSR (then without origin), targets and weights."""
+        """Add rows of features, dense or CSR (then without an origin of theirs), targets and weights."""
         if self.origin.any():
             Z = Z - self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
@@ -56,7 +60,7 @@ class Moments:
         return self._add_sums(Z, as_columns(Y), sample_weight)
 
     def of_block(self, Z: Array, Y: Any, sample_weight: Array | None = None) -> Self:
-        """Return the moments of a dense block of at most 4096 rows about this origin, for nothing but to be merged.
+        """Return the moments of a dense block of at most 4096 rows about these origins, for nothing but to be merged.
 
         Z is overwritten, and G stays in its precision: with D^2 entries each, copies cost as much as a tenth of G.
         """
@@ -67,6 +71,7 @@ class Moments:
         return part._add_sums(Z, as_columns(Y), sample_weight)
 
     def _add_sums(self, Z: Any, Y: Array, sample_weight: Array | None) -> Self:
+        Y = Y - self.target_origin
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         self.weight += float(weight.sum())
         sums = np.zeros((Z.shape[1], Y.shape[1] + 1))
@@ -78,9 +83,10 @@ class Moments:
         return self
 
     def merge(self, other: Self) -> Self:
-        """Add the moments of other rows about the same origin."""
-        if not np.array_equal(self.origin, other.origin):
-            raise ValueError("Moments: only moments about the same origin can be merged. Give both the same one.")
+        """Add the moments of other rows about the same origins."""
+        for mine, others in ((self.origin, other.origin), (self.target_origin, other.target_origin)):
+            if not np.array_equal(mine, others):
+                raise ValueError("Moments: only moments about the same origin can be merged. Give both the same one.")
         self.weight += other.weight
         for name in ("sum_features", "sum_targets", "gram", "cross", "sum_squares"):
             getattr(self, name).__iadd__(getattr(other, name))
@@ -94,7 +100,7 @@ class Moments:
     @property
     def target_mean(self) -> Array:
         """The weighted mean of the targets."""
-        return self.sum_targets / self.weight
+        return self.target_origin + self.sum_targets / self.weight
 
     def centred(self) -> tuple[Array, Array, Array]:
         """Return G, H and q about the means of features and targets."""
