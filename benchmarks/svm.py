@@ -45,7 +45,7 @@ def solver() -> Iterator[Row]:
 
 
 def stalling() -> Iterator[Row]:
-    """Heavy-tailed features, on which coordinate descent alone stalls; the peer is the faster of LinearSVC's two solvers."""
+    """Heavy-tailed features, on which coordinate descent alone stalls; the peer is LinearSVC's faster solver."""
     rng = np.random.RandomState(0)
     X = rng.standard_normal((60_000, 22)) / 8
     y = np.where(X[:, 0] * X[:, 1] + 0.01 * rng.standard_normal(60_000) > 0, 1.0, -1.0)

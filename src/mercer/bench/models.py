@@ -67,7 +67,8 @@ class PrintedMaclaurin:
 def map_named(name: str, kernel: Kernel, n_components: int, seed: int, n_features: int = 0) -> Any:
     """Return a map by the name the papers' tables give it.
 
-    ``H0/1`` counts its exact features within ``n_components``; ``H0/1, D random`` counts random features alone, as Kar and Karnick do.
+    ``H0/1`` counts its exact features within ``n_components``; ``H0/1, D random`` counts random
+    features alone, as Kar and Karnick do.
     """
     if name == "Random Maclaurin as printed":
         return PrintedMaclaurin(kernel, n_components, seed)  # type: ignore[arg-type]
