@@ -86,10 +86,21 @@ def test_foreign_files_are_refused_with_their_name(foreign, message, tmp_path):
 
 def test_a_file_of_a_later_format_says_upgrade(data):
     def later(about, tensors):
-        about.update(format=2, versions={"mercer": "9.1"}, model={"kind": "quantum"})
+        about.update(format=3, versions={"mercer": "9.1"}, model={"kind": "quantum"})
 
-    with pytest.raises(ModelFileError, match=r"format 2, written by mercer 9\.1.*reads formats up to 1\. Upgrade"):
+    with pytest.raises(ModelFileError, match=r"format 3, written by mercer 9\.1.*reads format 2\. Upgrade"):
         loads(forged(data, later))
+
+
+@pytest.mark.parametrize("versions", [{"mercer": "0.0"}, {}, None, 5])
+def test_a_file_of_the_first_format_says_what_to_do(data, versions):
+    def earlier(about, tensors):
+        about.update(format=1, versions=versions)
+
+    with pytest.raises(
+        ModelFileError, match=r"format 1, written by mercer .*reads format 2 only\. Fit the model again"
+    ):
+        loads(forged(data, earlier))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +108,7 @@ def test_a_file_of_a_later_format_says_upgrade(data):
     [
         (lambda model: model.update({"class": "os.system"}), "class 'os.system', which is not in the registry"),
         (lambda model: model.update({"class": "Blocks"}), "not in the registry"),
-        (lambda model: model.update({"class": "mercer.features.strata.Strata"}), "not in the registry"),
+        (lambda model: model.update({"class": "Strata"}), "not in the registry"),
         (lambda model: model.update({"class": ["KernelRidge"]}), "not in the registry"),
         (lambda model: model["params"].update(intruder=1), "unexpected keyword"),
         (lambda model: model["state"].update(predict=1), "attribute 'predict'"),
@@ -109,7 +120,11 @@ def test_a_file_of_a_later_format_says_upgrade(data):
         (lambda model: model["state"].update(x_={"kind": "array", "tensor": "t99"}), "array that is not there"),
         (lambda model: model["state"].update(x_=[1]), "kind of value"),
         (lambda model: model["state"].update(x_={"kind": "array", "tensor": "t0", "axes": [0, 0]}), "permutation"),
-        (lambda model: model["state"].pop("coef_"), "arrays that the model does not use"),
+        (lambda model: model["state"].pop("coef_"), "coef_ is missing"),
+        (lambda model: model["state"].pop("alpha_"), "alpha_ is missing"),
+        (lambda model: model["state"].clear(), "arrays that the model does not use"),
+        (lambda model: model["params"].update(n_components=0), "n_components must be an integer >= 1, got 0"),
+        (lambda model: model["params"].update(alpha="aic"), "alpha must be a number > 0"),
         (lambda model: model["params"]["kernel"]["fields"].update(gamma=-1.0), "gamma must be"),
         (lambda model: model["params"]["kernel"].update({"class": "FunctionKernel"}), "not in the registry"),
         (lambda model: model["params"].update(kernel=_kernel("Polynomial", degree=10**9)), "degree above"),

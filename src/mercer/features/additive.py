@@ -9,9 +9,10 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
-from mercer.features.hashes import draw_hashes
+from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
+from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_non_negative
 
 _LOG_RATIOS = np.linspace(0.0, 12.0, 601)
@@ -67,6 +68,13 @@ class AdditiveFeatures(FeatureMap):
     (3, True)
     """
 
+    _stored = Stored(
+        **stored_hashes("c", below="D"),
+        order_=Count(most=LARGEST_DEGREE),
+        step_=Real(positive=True),
+        weights_=Reals(("o",), 0.0),
+    )
+
     _natural_kernel = Chi2()
 
     def _check_kernel(self, kernel: Kernel) -> None:
@@ -87,6 +95,12 @@ class AdditiveFeatures(FeatureMap):
         width = (2 * self.order_ + 1) * n_features
         self.index_, self.sign_ = draw_hashes(rng, n_components, (width if sketched else 0,))
         return n_components if sketched else width
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(sizes["o"] == self.order_ + 1, "weights_ must have a number for each of the order_ + 1 samples")
+        width = (2 * self.order_ + 1) * sizes["d"]
+        require(width == (sizes["c"] or sizes["D"]), "the features must be 2 order_ + 1 a column")
 
     def _writer(self, X: Any) -> Writer:
         if not len(self.index_):
@@ -201,6 +215,11 @@ class ExponentialChi2Features(FeatureMap):
     True
     """
 
+    _stored = Stored(
+        additive_=Member(AdditiveFeatures, {"n_features_in_": "d", "_n_features_out": "inner"}),
+        fourier_=Member(OrthogonalFeatures, {"n_features_in_": "inner", "_n_features_out": "D"}),
+    )
+
     _natural_kernel = ExponentialChi2()
 
     def __init__(
@@ -212,6 +231,10 @@ class ExponentialChi2Features(FeatureMap):
     def _check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, ExponentialChi2):
             raise ValueError(f"ExponentialChi2Features: kernel must be ExponentialChi2, got {kernel!r}.")
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_integer("ExponentialChi2Features", "order", self.order, least=0)
 
     def _draw(self, kernel: ExponentialChi2, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
         order = check_integer("ExponentialChi2Features", "order", self.order, least=0)

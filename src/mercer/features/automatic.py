@@ -10,6 +10,7 @@ from mercer.features.fourier import FourierFeatures, require_shift_invariant, wr
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.features.quasi_random import QuasiRandomFeatures
 from mercer.kernels import Gaussian, Kernel, RadialKernel
+from mercer.state import Member, Stored
 
 # Measured: up to here scrambled Sobol frequencies have 1.3 to 5 times less error than orthogonal ones.
 _MOST_SOBOL_COLUMNS = 4
@@ -40,6 +41,12 @@ class ShiftInvariantFeatures(FeatureMap):
     >>> ShiftInvariantFeatures(Gaussian(gamma=1.0)).fit(np.eye(8)).map_
     OrthogonalFeatures(kernel=Gaussian(gamma=1.0))
     """
+
+    _stored = Stored(
+        map_=Member(
+            (FourierFeatures, OrthogonalFeatures, QuasiRandomFeatures), {"n_features_in_": "d", "_n_features_out": "D"}
+        ),
+    )
 
     _natural_kernel = Gaussian()
 

@@ -18,6 +18,7 @@ from mercer.fitting import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 from mercer.recycling import empty
+from mercer.state import Count, Member, Names, Sizes, Stored, require
 from mercer.validation import (
     block_norm,
     check_finite_features,
@@ -70,6 +71,14 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     arithmetic) and, where theory gives it, ``_variance``. After ``fit`` nothing is random: transforms agree to rounding
     whatever the blocks, the threads and the core.
     """
+
+    # d columns in, D features out: the names of these sizes in every map's declaration.
+    _stored = Stored(
+        n_features_in_=Count("d", least=1),
+        feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
+        n_features_out=Count("D", least=1, most=_LARGEST_WIDTH, attribute="_n_features_out"),
+        kernel_=Member(Kernel),
+    )
 
     def __init__(self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None):
         self.kernel = kernel
@@ -193,6 +202,18 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"{name}: n_components must be below 2^31, got {n_components}. Average several maps instead."
             )
         return n_components
+
+    def _check_params(self) -> None:
+        """Refuse parameters that ``fit`` refuses, whatever the rows."""
+        self._check_kernel(as_kernel(type(self).__name__, self.kernel, self._natural_kernel))
+        self._checked_width()
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        """Refuse a map that no ``fit`` makes, whose attributes are of the kinds declared."""
+        self._check_params()
+        check_random_state(self.random_state)
+        require(self.kernel_.is_resolved, "kernel_ must have numbers for parameters")
+        self._check_kernel(self.kernel_)
 
     @abstractmethod
     def _check_kernel(self, kernel: Kernel) -> None:

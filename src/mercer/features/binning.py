@@ -13,6 +13,7 @@ from mercer.features.fourier import require_shift_invariant
 from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.spectral import grids, require_grids
 from mercer.parallel import for_each_block, row_blocks
+from mercer.state import Integers, Many, Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_integer, check_memory, check_rows, row_number
 
 _LARGEST_CELL = 2.0**31 - 256  # cell numbers are int32, and float32 must hold the bound itself
@@ -76,6 +77,15 @@ class RandomBinning(FeatureMap):
     True
     """
 
+    # G grids, each on c columns.
+    _stored = Stored(
+        columns_=Integers(("c",), least=0, below="d"),
+        pitches_=Reals(("G", "c"), positive=True),
+        shifts_=Reals(("G", "c")),
+        multipliers_=Integers(("G", "c"), (np.uint32,), least=0),
+        cells_=Many(Integers((None,), (np.uint32,), least=0)),
+    )
+
     _natural_kernel = Laplacian()
 
     def __init__(
@@ -101,6 +111,21 @@ class RandomBinning(FeatureMap):
             return 0  # the cells of fit, each its own column
         way_out = "None, a column for each cell seen in fit, needs sparse_output=True."
         return check_integer("RandomBinning", "n_components", self.n_components, way_out=way_out)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.n_grids is not None:
+            check_integer("RandomBinning", "n_grids", self.n_grids)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(sizes["G"] and sizes["c"], "pitches_ must have grids and columns")
+        if not self.cells_:
+            require(sizes["D"] >= sizes["G"], "n_features_out must be at least the number of grids")
+            return
+        ascend = all(len(cells) and np.all(cells[1:] > cells[:-1]) for cells in self.cells_)
+        require(len(self.cells_) == sizes["G"] and ascend, "cells_ must hold the cells of each grid in order")
+        require(sum(map(len, self.cells_)) == sizes["D"], "n_features_out must be the number of cells")
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         n_grids = n_components or 100

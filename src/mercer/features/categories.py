@@ -8,8 +8,9 @@ from scipy import sparse
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, power_sketch_variance
-from mercer.features.hashes import draw_hashes
+from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.kernels import Kernel, SameCategory
+from mercer.state import Reals, Sizes, Stored, require
 
 
 class CategoryFeatures(FeatureMap):
@@ -42,6 +43,11 @@ class CategoryFeatures(FeatureMap):
            [2., 0., 1.]])
     """
 
+    _stored = Stored(
+        **stored_hashes("k"),
+        categories_=Reals(("k", "d"), dtypes=(np.float64,)),
+    )
+
     _natural_kernel = SameCategory()
     kernel_: SameCategory
 
@@ -59,6 +65,11 @@ class CategoryFeatures(FeatureMap):
             return n_categories + n_shared
         self.index_, self.sign_ = draw_hashes(rng, max(1, n_components - n_shared), (n_categories,))
         return n_components
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        n_buckets = sizes["D"] - self._first_bucket
+        require(sizes["k"] and self.index_.max() < n_buckets, f"index_ must hold integers below {n_buckets}")
 
     def _writer(self, X: Any) -> Writer:
         levels = _levels(self.categories_)

@@ -16,6 +16,7 @@ from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
 from mercer.features.hashes import draw_hashes
 from mercer.features.tensor_sketch import TensorSketch
 from mercer.kernels import Kernel, Product, Scaled, Sum
+from mercer.state import Integers, Many, Member, Sizes, Stored, require
 from mercer.validation import check_integer, check_real
 
 
@@ -35,6 +36,9 @@ class _Composition(FeatureMap):
         for member in members:
             member.random_state = int(rng.randint(2**31 - 1))
             member._fit_member(X, np.random.RandomState(member.random_state))
+
+    def _check_params(self) -> None:
+        self._members()
 
     def _check_kernel(self, kernel: Kernel) -> None:
         """Accept: the kernel is made from the members', not given."""
@@ -70,6 +74,10 @@ class Concatenate(_Composition):
     (Linear() + Polynomial(2), (3, 20))
     """
 
+    _stored = Stored(
+        maps_=Many(Member(FeatureMap, {"n_features_in_": "d"})),
+    )
+
     def __init__(self, maps: Any = None, *, n_components: int | None = None, random_state: Any = None):
         self.maps = maps
         self.n_components = n_components  # type: ignore[assignment]
@@ -83,6 +91,11 @@ class Concatenate(_Composition):
         self.maps_ = members
         self._n_features_out = sum(member._n_features_out for member in members)
         self.kernel_ = Sum(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        width = sum(member._n_features_out for member in self.maps_)
+        require(sizes["D"] == width, "n_features_out must be the features of all maps_")
 
     def _share(self, members: list[FeatureMap], n_features: int) -> None:
         """Give every member an equal part, after those that need less have taken what they need."""
@@ -154,6 +167,12 @@ class TensorProduct(_Composition):
     Linear() * Linear()
     """
 
+    _stored = Stored(
+        maps_=Many(Member(FeatureMap, {"n_features_in_": "d"}), "m"),
+        index_=Many(Integers((None,), (np.int32,), least=0, below="D"), "m"),
+        sign_=Many(Integers((None,), (np.int8,), least=-1, below=2), "m"),
+    )
+
     def __init__(self, maps: Any = None, *, n_components: int = 100, random_state: Any = None):
         self.maps = maps
         self.n_components = n_components
@@ -169,6 +188,16 @@ class TensorProduct(_Composition):
         self.sign_ = [sign for _, sign in tables]
         self._n_features_out = n_components
         self.kernel_ = Product(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_integer("TensorProduct", "n_components", self.n_components)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(sizes["m"], "maps_ must not be empty")
+        for member, index, sign in zip(self.maps_, self.index_, self.sign_, strict=True):
+            require(len(index) == len(sign) == member._n_features_out, "index_ must have a bucket a feature")
 
     def _writer(self, X: Any) -> Writer:
         writers = [member._writer(X) for member in self.maps_]
@@ -203,6 +232,10 @@ def _features(member: FeatureMap, X: Array) -> Array:
 
 class Wrapper(_Composition):
     """A composition of one map, held as ``map``."""
+
+    _stored = Stored(
+        map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "D"}),
+    )
 
     map: Any
 
@@ -256,10 +289,14 @@ class Rescale(Wrapper):
         self.scale = scale
         self.random_state = random_state
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_real("Rescale", "scale", self.scale, least=0, strict=True)
+
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
-        scale = check_real("Rescale", "scale", self.scale, least=0, strict=True)
+        self._check_params()
         self._fit_map(X, rng)
-        self.kernel_ = Scaled(scale, self.map_.kernel_)
+        self.kernel_ = Scaled(float(self.scale), self.map_.kernel_)
 
     def _writer(self, X: Any) -> Writer:
         write_member = self.map_._writer(X)

@@ -16,6 +16,7 @@ from scipy.special import gammaln
 
 from mercer._typing import Array
 from mercer.features.degree_law import check_coefficients
+from mercer.state import LARGEST_DEGREE, Count, Many, Real, Reals, Sizes, Stored, part, require
 
 _SERIES_DEGREES = 30  # of a series that does not end: 30! is beyond 1e32
 _POWER_STEPS = 20
@@ -24,6 +25,13 @@ _POWER_STEPS = 20
 @dataclass(frozen=True)
 class Expansion(ABC):
     """The degrees of a kernel around an anchor u; a subclass writes the weights g_k."""
+
+    _stored = Stored(
+        u=Reals(("w",), dtypes=(np.float64,)),
+        last_degree=Count(most=LARGEST_DEGREE),
+        scale=Real(positive=True),
+        constant=Real(0.0),
+    )
 
     u: Array
     last_degree: int
@@ -63,9 +71,14 @@ class Expansion(ABC):
         return a, self.weights(projection, squares - 2 * a * projection + a**2 * (self.u @ self.u))
 
 
+@part("SeriesExpansion")
 @dataclass(frozen=True)
 class SeriesExpansion(Expansion):
     """f(<x, y>) by its own Maclaurin series, anchored at 0: g_k = sqrt(a_k)."""
+
+    _stored = Stored(
+        coefficients=Many(Real(0.0), of=tuple),
+    )
 
     coefficients: tuple[float, ...] = ()
 
@@ -73,10 +86,19 @@ class SeriesExpansion(Expansion):
         """Return the roots of the coefficients, the same for every row."""
         return np.tile(np.sqrt(self.coefficients), (len(projection), 1))
 
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(len(self.coefficients) == self.last_degree + 1, "coefficients must be as many as degrees")
 
+
+@part("ExponentialExpansion")
 @dataclass(frozen=True)
 class ExponentialExpansion(Expansion):
     """exp(gamma <x, y>) centred at mu: g_k = exp(gamma (<x, mu> - |mu|^2 / 2)) sqrt(gamma^k / k!)."""
+
+    _stored = Stored(
+        last_degree=Count(most=_SERIES_DEGREES),
+        gamma=Real(positive=True),
+    )
 
     gamma: float = 1.0
 
@@ -86,9 +108,15 @@ class ExponentialExpansion(Expansion):
         return np.outer(envelope, _factorial_roots(self.gamma, self.last_degree))
 
 
+@part("GaussianExpansion")
 @dataclass(frozen=True)
 class GaussianExpansion(Expansion):
     """exp(-gamma |x - y|^2) centred at mu: g_k = exp(-gamma |x - mu|^2) sqrt((2 gamma)^k / k!)."""
+
+    _stored = Stored(
+        last_degree=Count(most=_SERIES_DEGREES),
+        gamma=Real(positive=True),
+    )
 
     gamma: float = 1.0
 
@@ -97,6 +125,7 @@ class GaussianExpansion(Expansion):
         return np.outer(np.exp(-self.gamma * square), _factorial_roots(2 * self.gamma, self.last_degree))
 
 
+@part("SplitExpansion")
 @dataclass(frozen=True)
 class SplitExpansion(Expansion):
     """(gamma <x, y> + c)^p split along a unit vector u: a(x) = <[sqrt(gamma) x, sqrt(c)], u>, v the rest of the row.

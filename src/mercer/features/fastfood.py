@@ -7,8 +7,9 @@ import numpy as np
 from mercer._typing import Array
 from mercer.features.base import Writer
 from mercer.features.fourier import PhaseFeatures
-from mercer.features.orthogonal import padded_size, require_radial, structured_writer
+from mercer.features.orthogonal import check_blocks, padded_size, require_radial, structured_writer
 from mercer.kernels import Kernel, RadialKernel
+from mercer.state import Integers, Reals, Sizes, Stored
 from mercer.validation import check_memory
 
 
@@ -61,6 +62,12 @@ class Fastfood(PhaseFeatures):
     True
     """
 
+    _stored = Stored(
+        diagonals_=Reals((2, "b", "p")),
+        permutation_=Integers(("b", "p"), (np.int32,), least=0, below="p"),
+        radii_=Reals(("m",), 0.0),
+    )
+
     def _check_kernel(self, kernel: Kernel) -> None:
         require_radial("Fastfood", kernel)
 
@@ -93,3 +100,7 @@ class Fastfood(PhaseFeatures):
     def _largest_feature(self, norm: float, X: Any) -> float:
         gaussian = float(np.abs(self.diagonals_[1]).max())
         return float(1 + norm * max(float(self.radii_.max()), 2.0 * X.shape[1] * max(gaussian, 1.0)))
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        check_blocks(sizes)

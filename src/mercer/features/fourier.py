@@ -14,6 +14,7 @@ from mercer.features.memo import remembered
 from mercer.features.scalar import register_scalar
 from mercer.kernels import Gaussian, Kernel, StationaryKernel
 from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant
+from mercer.state import Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_finite_features, check_integer, check_memory, check_real
 
 # Rows a block: every block has its own copy of the frequencies made, in the order that the product reads.
@@ -26,6 +27,11 @@ class PhaseFeatures(FeatureMap):
     The output is [cosines, sines] of the pairs, then, where ``n_components`` is odd, one cosine with a random offset.
     Every feature has the factor sqrt(2 / D), which makes the estimate of each frequency count by its features.
     """
+
+    # m frequencies, s of them with an offset instead of a pair.
+    _stored = Stored(
+        offsets_=Reals(("s",)),
+    )
 
     _natural_kernel = Gaussian()
 
@@ -46,6 +52,11 @@ class PhaseFeatures(FeatureMap):
         self.frequencies_ = self._frequencies(kernel, n_frequencies, n_features, rng)
         self.offsets_ = rng.uniform(0, 2 * np.pi, n_single)
         return n_components
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        sound = sizes["s"] <= sizes["m"] and sizes["D"] == 2 * sizes["m"] - sizes["s"]
+        require(sound, "n_features_out must be twice the frequencies less the offsets")
 
     def _writer(self, X: Any) -> Writer:
         turns = remembered(self, self.frequencies_, X.dtype.str, lambda: self._turns(X.dtype))
@@ -144,6 +155,10 @@ class FourierFeatures(PhaseFeatures):
     >>> bool(np.abs(Z @ Z.T - fourier.kernel_(X)).max() < 6 * np.sqrt(fourier.variance(X).max()))
     True
     """
+
+    _stored = Stored(
+        frequencies_=Reals(("d", "m")),
+    )
 
     def __init__(
         self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None, pairs: bool = True

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
+from mercer.state import Dimension, Integers, Stored
 
 
 def draw_signs(rng: np.random.RandomState, shape: tuple[int, ...]) -> Array:
@@ -17,3 +18,11 @@ def draw_hashes(rng: np.random.RandomState, n_buckets: int, shape: tuple[int, ..
     """Draw tables of bucket numbers and signs, fully independent (more than the 2-wise and 4-wise that is needed)."""
     index: Array = rng.randint(n_buckets, size=shape, dtype=np.int32)
     return index, draw_signs(rng, shape)
+
+
+def stored_hashes(*shape: Dimension, below: Dimension = None) -> Stored:
+    """Return the declaration of such tables as ``index_`` and ``sign_``."""
+    return Stored(
+        index_=Integers(shape, (np.int32,), least=0, below=below),
+        sign_=Integers(shape, (np.int8,), least=-1, below=2),
+    )

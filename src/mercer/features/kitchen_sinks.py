@@ -12,7 +12,8 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
-from mercer.kernels.spectral import frequencies
+from mercer.kernels.spectral import frequencies, is_shift_invariant
+from mercer.state import Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 _ROOT2 = 2.0**0.5
@@ -81,6 +82,12 @@ class KitchenSinks(FeatureMap):
     ArcCosine(1)
     """
 
+    _stored = Stored(
+        weights_=Reals(("d", "D")),
+        offsets_=Reals(("D",)),
+        bound_=Real(0.0, finite=False),
+    )
+
     _natural_kernel = Gaussian()
 
     def __init__(self, phi: Any = "cosine", law: Any = None, *, n_components: int = 100, random_state: Any = None):
@@ -90,13 +97,12 @@ class KitchenSinks(FeatureMap):
         self.random_state = random_state
 
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
-        self._check_phi()
-        n_components = check_integer("KitchenSinks", "n_components", self.n_components)
+        self._check_params()
+        n_components = int(self.n_components)
         needed = 8 * X.shape[1] * n_components
         check_memory("KitchenSinks", "n_components", n_components, needed, "the projections")
         law = Gaussian() if self.law is None and self.phi == "cosine" else self.law
         if isinstance(law, Kernel):
-            require_shift_invariant("KitchenSinks", law)
             law = law.resolve(X)
         self.weights_, self.offsets_ = self._projections(law, n_components, X.shape[1], rng)
         self.bound_ = _READY[self.phi].bound if isinstance(self.phi, str) else float("nan")
@@ -104,11 +110,24 @@ class KitchenSinks(FeatureMap):
         self.kernel_ = self._kernel_of(law)
         self._try_phi(X)
 
-    def _check_phi(self) -> None:
-        if not callable(self.phi) and self.phi not in _READY:
+    def _check_params(self) -> None:
+        if not callable(self.phi) and not (isinstance(self.phi, str) and self.phi in _READY):
             raise ValueError(
                 f"KitchenSinks: phi must be a function of an array or one of {sorted(_READY)}, got {self.phi!r}."
             )
+        if isinstance(self.law, Kernel):
+            require_shift_invariant("KitchenSinks", self.law)
+        elif self.law is not None and not callable(self.law):
+            raise ValueError(
+                "KitchenSinks: law must be a shift-invariant kernel, a function (rng, n_components, n_features) or "
+                f"None, got {self.law!r}."
+            )
+        check_integer("KitchenSinks", "n_components", self.n_components)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        if self.phi == "cosine":
+            require(is_shift_invariant(self.kernel_), "kernel_ must be shift-invariant for phi='cosine'")
 
     def _kernel_of(self, law: Any) -> Kernel:
         if self.phi == "cosine" and isinstance(law, Kernel):
@@ -124,13 +143,8 @@ class KitchenSinks(FeatureMap):
             weights = frequencies(law, rng, n_components, n_features)
         elif law is None:
             weights = rng.standard_normal((n_features, n_components))
-        elif callable(law):
-            weights, offsets = _drawn(law, rng, n_components, n_features)
         else:
-            raise ValueError(
-                "KitchenSinks: law must be a shift-invariant kernel, a function (rng, n_components, n_features) or "
-                f"None, got {law!r}."
-            )
+            weights, offsets = _drawn(law, rng, n_components, n_features)
         if self.phi == "cosine" and isinstance(law, Kernel):
             offsets = rng.uniform(0, 2 * np.pi, n_components)
         if self.phi == "sigmoid" and law is None:

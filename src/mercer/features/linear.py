@@ -9,8 +9,9 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, power_sketch_variance
-from mercer.features.hashes import draw_hashes
+from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.kernels import Kernel, Linear
+from mercer.state import Sizes, require
 
 
 class LinearFeatures(FeatureMap):
@@ -38,6 +39,8 @@ class LinearFeatures(FeatureMap):
     array([[1., 0.],
            [0., 1.]])
     """
+
+    _stored = stored_hashes("c", below="D")
 
     _natural_kernel = Linear()
 
@@ -73,3 +76,8 @@ class LinearFeatures(FeatureMap):
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return float(X.shape[1] ** 0.5 * norm)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        width = sizes["d"] if self._exact else sizes["D"]
+        require(sizes["D"] == width and sizes["c"] in (0, sizes["d"]), "index_ must be empty or hold a bucket a column")

@@ -14,7 +14,8 @@ from mercer.features.degree_law import check_radius, degree_law, largest_square,
 from mercer.features.hashes import draw_signs
 from mercer.features.scalar import ScalarDraws, register_scalar, scalar_draws
 from mercer.kernels import Composed, DotProductKernel, Kernel
-from mercer.validation import check_memory
+from mercer.state import LARGEST_DEGREE, Integers, Member, Real, Reals, Sizes, Stored, require
+from mercer.validation import check_integer, check_memory, check_real
 
 _NAME = "RandomMaclaurin"
 
@@ -84,6 +85,15 @@ class RandomMaclaurin(FeatureMap):
     True
     """
 
+    _stored = Stored(
+        degrees_=Integers(("r",), (np.int64,), least=0, below="q"),
+        signs_=Integers(("d", "v"), (np.int8,), least=-1, below=2),
+        inner_=Member(ScalarDraws, {"n_draws": "draws"}, nullable=True),
+        law_=Reals(("q",), 0.0),
+        coefficients_=Reals(("q",), 0.0),
+        truncation_error_=Real(0.0, finite=False),
+    )
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -110,6 +120,26 @@ class RandomMaclaurin(FeatureMap):
                 f"{_NAME}: kernel must be a dot-product kernel f(<x, y>), such as Polynomial or Exponential, got "
                 f"{kernel!r}. feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
             )
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_real(_NAME, "p", self.p, least=1, strict=True)
+        if self.max_degree is not None:
+            check_integer(_NAME, "max_degree", self.max_degree, least=0)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        degrees, n_factors = self.degrees_, int(self.degrees_.sum())
+        require(sizes["q"] <= LARGEST_DEGREE + 1, f"the degrees must be at most {LARGEST_DEGREE}")
+        require(np.all(degrees[1:] <= degrees[:-1]), "degrees_ must not ascend")
+        require(np.all(self.law_[degrees] > 0), "law_ must be positive for every degree drawn")
+        composed = isinstance(self.kernel_, Composed)
+        require(composed == (self.inner_ is not None), "inner_ must be there for a composed kernel, and for no other")
+        require(sizes["v"] == (0 if composed else n_factors), "signs_ must have a vector a factor")
+        require(not composed or sizes["draws"] == max(n_factors, 1), "inner_ must have a draw a factor")
+        a0, a1 = _first_two(self.coefficients_)
+        exact = sizes["D"] - sizes["r"]
+        require(exact in (0, int(a0 > 0) + sizes["d"] * int(a1 > 0)), "n_features_out must count the features")
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         inner = kernel.inner if isinstance(kernel, Composed) else None

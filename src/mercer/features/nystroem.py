@@ -21,6 +21,7 @@ from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
 from mercer.kernels.given import as_objects
 from mercer.kernels.stationary import StationaryKernel
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Rows, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 _TILE_ENTRIES = 2**22
@@ -96,6 +97,19 @@ class Nystroem(FeatureMap):
     >>> bool(np.abs(Z @ Z.T - nystroem.kernel_(X)).max() < 0.01)
     True
     """
+
+    # m landmarks, of which r0 directions are kept, reduced to r.
+    _stored = Stored(
+        of_objects=OneOf((False,), attribute="_of_objects"),
+        landmarks_=Either((Rows(("m", "d")), Integers(("m",), least=0, below="d"))),
+        landmark_indices_=Integers(("m",), least=0, nullable=True),
+        residual_trace_=Real(nullable=True),
+        residual_trace_error_=Real(nullable=True),
+        eigenvalues_=Reals(("r0",)),
+        inverse_root=Reals(("m", "r0"), attribute="_inverse_root"),
+        projection_=Reals(("m", "D")),
+        rank_=Count("D"),
+    )
 
     _natural_kernel = Gaussian(gamma="scale")
 
@@ -184,6 +198,22 @@ class Nystroem(FeatureMap):
 
     def _check_kernel(self, kernel: Kernel) -> None:
         """Accept: whether a kernel is positive semi-definite is seen on the landmarks."""
+
+    def _check_params(self) -> None:
+        if not (_is_precomputed(self.kernel) or _is_function(self.kernel)):
+            as_kernel("Nystroem", self.kernel, self._natural_kernel)
+        check_integer("Nystroem", "n_components", self.n_components)
+        self._check_reduction()
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(sizes["D"] <= sizes["r0"] <= sizes["m"], "there must be no more features than landmarks")
+        kernel, precomputed = self.kernel_, isinstance(self.kernel_, PrecomputedKernel)
+        require(precomputed == (self.landmarks_.ndim == 1), "landmarks_ must be rows, numbers for a precomputed kernel")
+        if isinstance(kernel, PrecomputedKernel):
+            indices = self.landmark_indices_
+            inside = indices is not None and indices.max() < sizes["d"]
+            require(inside and len(kernel.K) == sizes["d"], "landmark_indices_ must be rows of the Gram matrix")
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         self._check_reduction()

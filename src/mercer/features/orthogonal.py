@@ -12,6 +12,7 @@ from mercer.features.base import Writer
 from mercer.features.fourier import PhaseFeatures
 from mercer.kernels import Gaussian, Kernel, RadialKernel
 from mercer.kernels.distances import squared_distances
+from mercer.state import Flag, Integers, Reals, Sizes, Stored, require
 from mercer.validation import check_memory
 
 # Below this many columns three signed Hadamard transforms are far from a random rotation: the estimate is biased
@@ -76,6 +77,13 @@ class OrthogonalFeatures(PhaseFeatures):
     >>> bool(np.abs(Z @ Z.T - orthogonal.kernel_(X)).max() < 6 * np.sqrt(orthogonal.variance(X).max()))
     True
     """
+
+    _stored = Stored(
+        structured_=Flag(),
+        frequencies_=Reals(("d", "m"), optional=True),
+        signs_=Integers((3, "b", "p"), (np.int8,), least=-1, below=2, optional=True),
+        radii_=Reals(("m",), 0.0),
+    )
 
     def __init__(
         self,
@@ -154,6 +162,14 @@ class OrthogonalFeatures(PhaseFeatures):
             return None
         return _gaussian_variance(self.kernel_, X, Y, len(self.radii_), len(self.offsets_))
 
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        found = {"frequencies_", "signs_"} & set(vars(self))
+        wanted = {"signs_" if self.structured_ else "frequencies_"}
+        require(found == wanted, "signs_ must be there where structured_ is true, else frequencies_")
+        if self.structured_:
+            check_blocks(sizes)
+
 
 def require_radial(owner: str, kernel: Kernel) -> None:
     """Refuse a kernel without a radial law."""
@@ -162,6 +178,12 @@ def require_radial(owner: str, kernel: Kernel) -> None:
             f"{owner}: kernel must be radial (Gaussian, Matern, Cauchy, RationalQuadratic or ExponentialPower), got "
             f"{kernel!r}. FourierFeatures takes every shift-invariant kernel; feature_map chooses for any kernel."
         )
+
+
+def check_blocks(sizes: Sizes) -> None:
+    """Refuse blocks of p projections, b of them, that do not take d columns or have no m frequencies."""
+    require(sizes["p"] == padded_size(sizes["d"]), "the blocks must have a power of two columns, as X has or more")
+    require(sizes["m"] <= sizes["b"] * sizes["p"], "the blocks must have as many rows as there are frequencies")
 
 
 def padded_size(n_features: int) -> int:

@@ -9,6 +9,7 @@ from mercer._typing import Array
 from mercer.features.fourier import PhaseFeatures, require_shift_invariant
 from mercer.kernels import Kernel
 from mercer.kernels.spectral import frequencies_at, n_uniforms
+from mercer.state import Reals, Stored
 from mercer.validation import check_memory
 
 _BITS = 30
@@ -54,6 +55,10 @@ class QuasiRandomFeatures(PhaseFeatures):
     >>> bool(np.abs(Z @ Z.T - sobol.kernel_(X)).max() < 0.05)
     True
     """
+
+    _stored = Stored(
+        frequencies_=Reals(("d", "m")),
+    )
 
     def _check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("QuasiRandomFeatures", kernel)

@@ -17,6 +17,7 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum
 from mercer.kernels.functions import inverse_lengths
 from mercer.kernels.transforms import TransformedKernel
+from mercer.state import Integers, Many, Member, Reals, Sizes, Stored, part, require
 
 # Kernel class -> function of a kernel and a number that returns an unfitted map whose features, times the root of
 # their number, are independent scalar draws once shuffled. A class without a row takes its nearest ancestor's.
@@ -30,6 +31,11 @@ def register_scalar(kernel_class: type, factory: Callable[[Kernel, int], Feature
 
 class ScalarDraws(ABC):
     """Columns of independent scalar draws of one kernel."""
+
+    @property
+    @abstractmethod
+    def n_draws(self) -> int:
+        """Number of draws."""
 
     @abstractmethod
     def writer(self, X: Any) -> Writer:
@@ -58,14 +64,25 @@ def scalar_draws(kernel: Kernel, X: Any, n: int, rng: np.random.RandomState) -> 
     return _Columns(kernel, factory(kernel, n), X, n, rng)
 
 
+@part("DrawsOfMap")
 class _Columns(ScalarDraws):
     """The features of a map with independent features, in random order."""
+
+    _stored = Stored(
+        feature_map=Member(FeatureMap, {"_n_features_out": "n"}),
+        order=Integers(("n",), least=0, below="n"),
+    )
 
     def __init__(self, kernel: Kernel, feature_map: FeatureMap, X: Any, n: int, rng: np.random.RandomState):
         feature_map._fit_member(X, rng)
         self.feature_map = feature_map
         # A map may sort its features (Random Maclaurin by degree): shuffled, they are exchangeable again.
         self.order = rng.permutation(n)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.order)
 
     def writer(self, X: Any) -> Writer:
         write_features = self.feature_map._writer(X)
@@ -85,13 +102,28 @@ class _Columns(ScalarDraws):
         return np.asarray(variance * len(self.order) + self.feature_map.kernel_._gram(X, Y) ** 2)
 
 
+@part("DrawsOfSum")
 class _SignedSum(ScalarDraws):
     """Sums of draws of the terms under random signs, which cancel the terms' cross products in the mean."""
+
+    _stored = Stored(
+        kernel=Member(Sum),
+        members=Many(Member(ScalarDraws, {"n_draws": "n"}), "m"),
+        signs=Reals(("m", "n")),
+    )
 
     def __init__(self, kernel: Sum, members: list[ScalarDraws], n: int, rng: np.random.RandomState):
         self.kernel = kernel
         self.members = members
         self.signs = 2.0 * rng.randint(2, size=(len(members), n)) - 1
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return int(self.signs.shape[1])
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(sizes["m"] == len(self.kernel.terms), "the sum must have a member a term")
 
     def writer(self, X: Any) -> Writer:
         writers = [member.writer(X) for member in self.members]
@@ -118,11 +150,24 @@ class _SignedSum(ScalarDraws):
         return total
 
 
+@part("DrawsOfProduct")
 class _Products(ScalarDraws):
     """Products of independent draws of the factors."""
 
+    _stored = Stored(
+        members=Many(Member(ScalarDraws, {"n_draws": "n"}), "m"),
+    )
+
     def __init__(self, members: list[ScalarDraws]):
         self.members = members
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return self.members[0].n_draws
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(sizes["m"], "a product must have members")
 
     def writer(self, X: Any) -> Writer:
         writers = [member.writer(X) for member in self.members]
@@ -146,12 +191,23 @@ class _Products(ScalarDraws):
         return total
 
 
+@part("DrawsOfTransform")
 class _Transformed(ScalarDraws):
     """Draws on transformed rows."""
+
+    _stored = Stored(
+        kernel=Member(TransformedKernel),
+        member=Member(ScalarDraws),
+    )
 
     def __init__(self, kernel: TransformedKernel, member: ScalarDraws):
         self.kernel = kernel
         self.member = member
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return self.member.n_draws
 
     def writer(self, X: Any) -> Writer:
         return self.member.writer(self.kernel.apply(X))
@@ -160,12 +216,23 @@ class _Transformed(ScalarDraws):
         return self.member.second_moment(self.kernel.apply(X), self.kernel.apply(Y))
 
 
+@part("DrawsOfMultiple")
 class _Reweighted(ScalarDraws):
     """Draws times a function of the row: a constant for a multiple, the inverse length for a normalised kernel."""
+
+    _stored = Stored(
+        kernel=Member((Scaled, Normalized)),
+        member=Member(ScalarDraws, {"n_draws": "n"}),
+    )
 
     def __init__(self, kernel: Scaled | Normalized, member: ScalarDraws):
         self.kernel = kernel
         self.member = member
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return self.member.n_draws
 
     def _weights(self, X: Any) -> Array:
         if isinstance(self.kernel, Scaled):

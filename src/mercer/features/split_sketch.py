@@ -7,10 +7,12 @@ import numpy as np
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.expansions import split_expansion
-from mercer.features.strata import Strata, publish_allocation, sample_rows
+from mercer.features.strata import STORED_ALLOCATION, Strata, publish_allocation, sample_rows
 from mercer.kernels import Kernel, Polynomial
+from mercer.state import Member, Reals, Sizes, Stored, require
 
 _DIRECTION_ROWS = 5000
+_LARGEST_DEGREE = 1000  # the largest binomial coefficient of which is 1e299
 
 
 class SplitSketch(FeatureMap):
@@ -68,11 +70,22 @@ class SplitSketch(FeatureMap):
     True
     """
 
+    _stored = Stored(
+        **STORED_ALLOCATION,
+        strata_=Member(Strata, {"n_features_out": "D"}),
+        direction_=Reals(("w",)),
+    )
+
     def _check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, Polynomial):
             raise ValueError(
                 f"SplitSketch: kernel must be a Polynomial, got {kernel!r}. TensorSketch expands Exponential and "
                 "Gaussian kernels around the mean of the rows; feature_map(kernel) chooses a map."
+            )
+        if kernel.degree > _LARGEST_DEGREE:
+            raise ValueError(
+                f"SplitSketch: the degree must be at most {_LARGEST_DEGREE}, got {kernel.degree}: the binomial "
+                "coefficients of a higher one overflow. Use TensorSketch."
             )
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
@@ -87,3 +100,12 @@ class SplitSketch(FeatureMap):
 
     def _variance(self, X: Array, Y: Array) -> Array:
         return self.strata_.variance(X, Y)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        kernel: Any = self.kernel_
+        width, expansion = sizes["d"] + (kernel.coef0 > 0), self.strata_.expansion
+        require(expansion.last_degree == kernel.degree, "strata_ must expand the degree of kernel_")
+        require(
+            expansion.width == sizes["w"] == width, "direction_ and strata_ must have the columns of X, and coef0's"
+        )

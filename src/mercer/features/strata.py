@@ -13,10 +13,19 @@ from mercer.features.base import Writer
 from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.features.expansions import Expansion
 from mercer.features.hashes import draw_hashes
+from mercer.state import LARGEST_DEGREE, Count, Integers, Many, Member, Real, Sizes, Stored, Table, part, require
 
 _EXACT_DEGREES = 3  # degrees 0, 1 and 2 have exact features
 _LARGE = 10**6  # a width at which D Var has reached its limit
 _ALLOCATION_ROWS = 300
+
+_DEGREE = Count(most=LARGEST_DEGREE)
+# What ``publish_allocation`` sets.
+STORED_ALLOCATION = Stored(
+    exact_degrees_=Integers((None,), least=0, optional=True),
+    dropped_degrees_=Integers((None,), least=0, optional=True),
+    allocation_=Table(_DEGREE, Count(), optional=True),
+)
 
 
 def exact_width(degree: int, n_columns: int) -> int:
@@ -24,9 +33,17 @@ def exact_width(degree: int, n_columns: int) -> int:
     return (1, n_columns, n_columns * (n_columns + 1) // 2)[degree]
 
 
+@part("Allocation")
 @dataclass(frozen=True)
 class Allocation:
     """How the features are shared: the exact degrees, the width of each sketched one, and the degrees left out."""
+
+    _stored = Stored(
+        exact=Many(Count(most=_EXACT_DEGREES - 1), of=tuple),
+        sketched=Table(_DEGREE, Count()),
+        dropped=Many(_DEGREE, of=tuple),
+        predicted=Real(),
+    )
 
     exact: tuple[int, ...]
     sketched: dict[int, int]
@@ -112,9 +129,18 @@ def _is_smooth(n: int) -> bool:
     return n == 1
 
 
+@part("Piece")
 @dataclass(frozen=True)
 class _Piece:
     """One sketch of one degree: its hashes and its share of the degree's features."""
+
+    _stored = Stored(
+        degree=Count("p", least=1, most=LARGEST_DEGREE),
+        share=Real(positive=True),
+        width=Count("D", least=1),
+        index=Integers(("p", "w"), (np.int32,), least=0, below="D"),
+        sign=Integers(("p", "w"), (np.int8,), least=-1, below=2),
+    )
 
     degree: int
     share: float
@@ -123,8 +149,15 @@ class _Piece:
     width: int
 
 
+@part("Strata")
 class Strata:
     """A drawn stratified map: exact features of low degrees, sketches of higher ones."""
+
+    _stored = Stored(
+        expansion=Member(Expansion),
+        allocation=Member(Allocation),
+        pieces=Many(Member(_Piece)),
+    )
 
     def __init__(self, expansion: Expansion, allocation: Allocation, rng: np.random.RandomState):
         self.expansion = expansion
@@ -134,6 +167,18 @@ class Strata:
             for degree, width in allocation.sketched.items()
             for length in smooth_pieces(width)
         ]
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        exact, last = self.allocation.exact, self.expansion.last_degree
+        widths = dict.fromkeys(self.allocation.sketched, 0)
+        for piece in self.pieces:
+            require(piece.degree in widths, f"a piece has the degree {piece.degree}, which is not sketched")
+            require(piece.index.shape[1] == self.expansion.width, "a piece must have a bucket a column")
+            widths[piece.degree] += piece.width
+        require(widths == self.allocation.sketched, "the pieces must have the widths of the allocation")
+        degrees = [*exact, *widths, *self.allocation.dropped]
+        require(list(exact) == sorted(set(exact)), "the exact degrees must ascend")
+        require(len(set(degrees)) == len(degrees) and max(degrees, default=0) <= last, "a degree is there twice or not")
 
     @classmethod
     def on_rows(cls, expansion: Expansion, X: Any, n_components: int, rng: np.random.RandomState) -> "Strata":

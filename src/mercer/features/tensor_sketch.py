@@ -11,9 +11,10 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.features.degree_law import check_radius, largest_square
 from mercer.features.expansions import Expansion, exponential_expansion, gaussian_expansion, series_expansion
-from mercer.features.hashes import draw_hashes
-from mercer.features.strata import Strata, publish_allocation
+from mercer.features.hashes import draw_hashes, stored_hashes
+from mercer.features.strata import STORED_ALLOCATION, Strata, publish_allocation
 from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel, Linear, Polynomial
+from mercer.state import Member, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 
@@ -102,6 +103,12 @@ class TensorSketch(FeatureMap):
     True
     """
 
+    _stored = Stored(
+        **stored_hashes("t", "p", "c"),
+        **STORED_ALLOCATION,
+        strata_=Member(Strata, {"n_features_out": "D"}, nullable=True),
+    )
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -119,6 +126,24 @@ class TensorSketch(FeatureMap):
                 f"TensorSketch: kernel must be a dot-product or a Gaussian kernel, got {kernel!r}. "
                 "feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
             )
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        _check_sketches(self.n_sketches, self.n_components)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        shape, polynomial = self.index_.shape, _as_polynomial(self.kernel_)
+        if self.strata_ is not None:
+            sound = polynomial is None and shape == (0, 0, 0) and self.strata_.expansion.width == sizes["d"]
+            require(sound, "strata_ must be of a series, of n_features_in_ columns and without index_")
+            return
+        require(polynomial is not None, "kernel_ must be a polynomial without strata_")
+        kernel, width = cast(Polynomial, polynomial), sizes["d"] + (cast(Polynomial, polynomial).coef0 > 0)
+        require(shape[0] and shape[1:] == (kernel.degree, width), "index_ must hold a bucket a factor and column")
+        require(sizes["D"] % shape[0] == 0, "n_features_out must be a multiple of the number of sketches")
+        n_buckets = sizes["D"] // shape[0]
+        require(self.index_.max(initial=0) < n_buckets, f"index_ must hold integers below {n_buckets}")
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         polynomial = _as_polynomial(kernel)

@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
-from mercer.features.base import Writer
+from mercer.features.base import FeatureMap, Writer
 from mercer.features.compose import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, Scale, TransformedKernel
+from mercer.state import Member, Sizes, Stored, require
 
 
 class _Transformed(Wrapper):
     """A map of transformed rows. A subclass writes ``_wrapped``, the kernel that does the same."""
+
+    _stored = Stored(
+        map_=Member(FeatureMap, {"n_features_in_": "inner", "_n_features_out": "D"}),
+    )
 
     @abstractmethod
     def _wrapped(self, kernel: Kernel) -> Kernel:
@@ -25,6 +30,11 @@ class _Transformed(Wrapper):
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._fit_map(self._transformed(X), rng)
         self.kernel_ = self._wrapped(self.map_.kernel_)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        width = self._transformed(np.empty((0, sizes["d"]))).shape[1]
+        require(width == sizes["inner"], "map_ must take the columns that are left")
 
     def _most_features(self, n_features: int) -> float:
         if self.map is None:

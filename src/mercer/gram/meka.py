@@ -12,6 +12,7 @@ from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
 from mercer.gram.partition import Partition, nearest
 from mercer.kernels import Gaussian, Kernel
 from mercer.parallel import one_blas_thread
+from mercer.state import Count, Many, Member, OneOf, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 _LINK_ROWS = 4  # sampled rows a rank, from which the links of a cluster are fitted
@@ -79,6 +80,19 @@ class MEKA(FeatureMap, GramOperator):
     True
     """
 
+    # n rows in c clusters, whose maps have w features together.
+    _stored = Stored(
+        n_features_out=Count("D", attribute="_n_features_out"),
+        n_rows=Count("n", least=1, attribute="_n_rows"),
+        dtype=OneOf((np.dtype(np.float64), np.dtype(np.float32)), attribute="_dtype"),
+        partition_=Member(Partition, {"n_rows": "n", "n_columns": "d"}),
+        maps_=Many(Member(Nystroem, {"n_features_in_": "d"}), "c"),
+        features_=Many(Reals((None, None)), "c"),
+        root=Reals(("w", "D"), attribute="_root"),
+        link_=Reals(("w", "w")),
+        shift_=Real(0.0, finite=False),
+    )
+
     _natural_kernel = Gaussian(gamma="scale")
 
     def __init__(
@@ -120,6 +134,25 @@ class MEKA(FeatureMap, GramOperator):
         if self.psd not in ("clip", "shift", None):
             raise ValueError(f"MEKA: psd must be 'clip', 'shift' or None, got {self.psd!r}.")
 
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(len(self.partition_) == sizes["c"], "maps_ must be as many as the clusters of partition_")
+        shapes = [
+            (part.stop - part.start, cluster.rank_)
+            for part, cluster in zip(self.partition_.slices, self.maps_, strict=True)
+        ]
+        require(
+            [W.shape for W in self.features_] == shapes, "features_ must have the rows and the ranks of the clusters"
+        )
+        require(sum(rank for _, rank in shapes) == sizes["w"], "link_ must have the ranks of all clusters")
+        require(self.psd is None or sizes["D"], "n_features_out must be at least 1")
+
+    @property
+    def _places(self) -> list[slice]:
+        """The place of each cluster's features among those of all."""
+        ends = np.cumsum([cluster.rank_ for cluster in self.maps_]).tolist()
+        return [slice(end - cluster.rank_, end) for end, cluster in zip(ends, self.maps_, strict=True)]
+
     def _fit_clusters(self, kernel: Kernel, X: Any, rng: np.random.RandomState) -> None:
         self.maps_, self.features_ = [], []
         for part in self.partition_.slices:
@@ -135,9 +168,9 @@ class MEKA(FeatureMap, GramOperator):
             self.maps_.append(cluster)
 
     def _fit_links(self, kernel: Kernel, X: Any, rng: np.random.RandomState) -> None:
-        ends = np.cumsum([cluster.rank_ for cluster in self.maps_])
-        self._places = [slice(int(b) - cluster.rank_, int(b)) for b, cluster in zip(ends, self.maps_, strict=True)]
-        links = np.eye(int(ends[-1]), order="F")  # LAPACK then overwrites it instead of a copy
+        links = np.eye(
+            sum(cluster.rank_ for cluster in self.maps_), order="F"
+        )  # LAPACK then overwrites it instead of a copy
         sampled = [self._sample(s, rng) for s in range(len(self.maps_))]
         inverses = [_inverse(W[rows]) for W, rows in zip(self.features_, sampled, strict=True)]
         parts = self.partition_.slices

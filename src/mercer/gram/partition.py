@@ -9,12 +9,14 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from mercer._typing import Array
 from mercer.features.landmarks import kmeans_centres
 from mercer.parallel import for_each_block, row_blocks
+from mercer.state import Integers, Reals, Sizes, Stored, part, require
 
 # Centres of a few clusters are known well from this many rows, whatever the number of rows: assigning is then all
 # that grows with it.
 _ROWS_FOR_CENTRES = 20_000
 
 
+@part("Partition")
 @dataclass(frozen=True)
 class Partition:
     """Centres, and the row numbers of each cluster one after the other.
@@ -27,6 +29,12 @@ class Partition:
     ends : ndarray of int
         Where each cluster ends in ``order``.
     """
+
+    _stored = Stored(
+        centres=Reals(("c", "d")),
+        order=Integers(("n",), (np.int64,), least=0, below="n"),
+        ends=Integers(("c",), (np.int64,), least=1),
+    )
 
     centres: Array
     order: Array
@@ -45,6 +53,21 @@ class Partition:
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        ends = self.ends
+        require(len(ends) and ends[-1] == sizes["n"] and np.all(np.diff(ends) > 0), "ends must ascend to the last row")
+        require(np.all(np.bincount(self.order) == 1), "order must hold every row once")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.order)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the rows."""
+        return int(self.centres.shape[1])
 
     @property
     def slices(self) -> list[slice]:

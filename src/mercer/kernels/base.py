@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer import core
 from mercer._typing import Array
+from mercer.kernels.bandwidth import RULES
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_matrix, check_memory, check_real, check_same_width
 
@@ -109,6 +110,14 @@ class Kernel(ABC):
             if new is not value:
                 changes[field.name] = new
         return replace(self, **changes) if changes else self
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether nothing is left to be found from data: no parameter is ``"scale"`` or ``"median"``."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        inner = [kernel for name, value in values.items() for _, kernel in _inner_kernels(name, value)]
+        named = any(isinstance(value, str) and value in RULES for value in values.values())
+        return not named and all(kernel.is_resolved for kernel in inner)
 
     def _check_domain(self, name: str, X: Any) -> None:
         """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""

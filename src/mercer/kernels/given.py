@@ -77,6 +77,11 @@ class PrecomputedKernel(Kernel):
 
     K: Array
 
+    def __post_init__(self) -> None:
+        square = isinstance(self.K, np.ndarray) and self.K.ndim == 2 and self.K.shape[0] == self.K.shape[1]
+        if not square or self.K.dtype.kind != "f" or not np.isfinite(self.K).all():
+            raise ValueError("PrecomputedKernel: K must be a square array of finite floats.")
+
     def _gram(self, X: Any, Y: Any) -> Array:
         return np.asarray(self.K[np.ix_(X, Y)], dtype=np.float64)
 

@@ -17,6 +17,12 @@ class ExpectedProduct(Kernel):
     phi: Any
     law: Any
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.phi, str) or callable(self.phi)):
+            raise ValueError(f"ExpectedProduct: phi must be a function or the name of one, got {self.phi!r}.")
+        if not (self.law is None or isinstance(self.law, Kernel) or callable(self.law)):
+            raise ValueError(f"ExpectedProduct: law must be a kernel, a function or None, got {self.law!r}.")
+
     def _gram(self, X: Any, Y: Any) -> Array:
         raise ValueError(
             f"{self!r} has no closed form. Compare with the features of a larger map: Z = KitchenSinks(phi, law, "

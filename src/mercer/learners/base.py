@@ -27,6 +27,7 @@ from mercer.kernels import Gaussian, Kernel
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
+from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, Text, require
 from mercer.validation import check_integer, check_rows, check_weights, rows_from
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
@@ -40,6 +41,20 @@ _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_A_FEATURE = 4
 
 
+# What a fit by a solver leaves.
+SOLVED = Stored(
+    feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}),
+    solution_=Member(Solution),
+    map_hash=Text(attribute="_map_of", nullable=True),  # what the map depends on, with ``warm_start``
+)
+# Of models that are linear in the features: one column of scores, or k.
+SCORES = Stored(
+    coef_=Either((Reals(("f",)), Reals(("k", "f")))),
+    intercept_=Either((Real(), Reals(("k",)))),
+)
+LINEAR = Stored(**SOLVED, **SCORES)
+
+
 class KernelLearner(NestedParams, BaseEstimator):
     """A linear model on the features of a kernel.
 
@@ -48,6 +63,14 @@ class KernelLearner(NestedParams, BaseEstimator):
     before there is a map. Whatever is refused or interrupted in ``fit`` leaves the estimator as it was, and whatever an
     earlier ``fit`` left is forgotten: ``warm_start`` reads it from the estimator itself, while a new one is fitted.
     """
+
+    # d columns, f features of the map; in linear models, k columns of scores.
+    _stored = Stored(
+        n_features_in_=Count("d", least=1),
+        feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
+    )
+    # Attributes that only ``fit`` needs, and drops at its end.
+    _of_fit: ClassVar[tuple[str, ...]] = ()
 
     _natural_kernel: ClassVar[Kernel] = Gaussian()
     _engine: ClassVar[Engine] = Local()
@@ -80,12 +103,31 @@ class KernelLearner(NestedParams, BaseEstimator):
         fitted = unfitted(self)
         with self._threads():
             fitted._fit(X, y, sample_weight, self if self._starts_warm() else None)
+        for name in self._of_fit:
+            fitted.__dict__.pop(name, None)
         adopt(self, fitted)
         return self
 
     def _starts_warm(self) -> bool:
         """Return whether ``fit`` may go on from the last one."""
         return bool(getattr(self, "warm_start", False)) and self.__sklearn_is_fitted__()
+
+    def _check_params(self) -> None:
+        """Refuse parameters that ``fit`` refuses, whatever the rows."""
+        name = type(self).__name__
+        as_kernel(name, self.kernel, self._natural_kernel)
+        self._map_width()
+        self._check_map("features", getattr(self, "features", None))
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        """Refuse a model that no ``fit`` makes, whose attributes are of the kinds declared."""
+        self._check_params()
+        check_random_state(self.random_state)
+        require(isinstance(self.verbose, int), "verbose must be an integer")
+        with self._threads():
+            pass
+        if hasattr(self, "coef_"):
+            require(self.coef_.ndim - 1 == np.ndim(self.intercept_), "intercept_ must have a number for each column")
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self | None) -> None:
         """Fit an estimator without a past; ``earlier`` is the fitted one to start from, if any."""
@@ -186,11 +228,15 @@ class KernelLearner(NestedParams, BaseEstimator):
         """Fit a map of one's own, or draw one for a kernel."""
         name = type(self).__name__
         if own is not None:
-            if not isinstance(own, FeatureMap):
-                raise ValueError(f"{name}: {argument} must be a feature map such as TensorSketch(), got {own!r}.")
+            self._check_map(argument, own)
             return clone(own).fit(sample)  # type: ignore[no-any-return]
         resolved = as_kernel(name, kernel, self._natural_kernel).resolve(sample, weight)
         return feature_map(resolved, self._map_width(), random_state=rng.randint(2**31 - 1)).fit(sample)
+
+    def _check_map(self, argument: str, own: Any) -> None:
+        if own is not None and not isinstance(own, FeatureMap):
+            name = type(self).__name__
+            raise ValueError(f"{name}: {argument} must be a feature map such as TensorSketch(), got {own!r}.")
 
     def _map_hash(self, n_features: int) -> str | None:
         """Return a hash of all that the map depends on beside the rows, None where there is none."""

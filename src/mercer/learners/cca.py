@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks, reservoir
 from mercer.engines import rows_of
-from mercer.learners.base import KernelLearner
+from mercer.features import FeatureMap
+from mercer.features.base import as_kernel
+from mercer.learners.base import SOLVED, KernelLearner
 from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
+from mercer.state import Count, Member, Reals, Stored
 from mercer.stats import Moments
 from mercer.validation import check_integer, check_matrix, check_memory, check_real, rows_from
 
@@ -88,6 +91,18 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     >>> bool(model.correlations_[0] > 0.95)
     True
     """
+
+    _stored = Stored(
+        **SOLVED,
+        n_y_features_in_=Count("e", least=1),
+        y_feature_map_=Member(FeatureMap, {"n_features_in_": "e", "_n_features_out": "g"}),
+        x_mean_=Reals(("f",)),
+        y_mean_=Reals(("g",)),
+        x_weights_=Reals(("f", "c")),
+        y_weights_=Reals(("g", "c")),
+        correlations_=Reals(("c",)),
+        n_features_out=Count("c", least=1, attribute="_n_features_out"),
+    )
 
     _needs_y = True
 
@@ -190,6 +205,15 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def _map_width(self) -> int:
         return check_integer(type(self).__name__, "map_components", self.map_components)
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        name = type(self).__name__
+        if self.y_kernel is not None:
+            as_kernel(name, self.y_kernel, self._natural_kernel)
+        self._check_map("y_features", self.y_features)
+        check_integer(name, "n_components", self.n_components)
+        check_real(name, "alpha", self.alpha, least=0)
+
     def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
         """Survey the rows, and draw the map of the second view from a sample of its own."""
 
@@ -213,8 +237,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
     def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
-        n_pairs = check_integer(name, "n_components", self.n_components)
-        alpha = check_real(name, "alpha", self.alpha, least=0)
+        self._check_params()
+        n_pairs, alpha = int(self.n_components), float(self.alpha)
         n_x, n_y = rows.n_features, self.y_feature_map_._n_features_out
         if n_pairs > min(n_x, n_y):
             raise ValueError(

@@ -1,7 +1,7 @@
 """What classifiers share: the classes of y, found in the first pass, and their weights."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,11 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.learners.base import KernelLearner
+from mercer.state import Names, Sizes, Stored, require
 from mercer.validation import check_finite_y, check_real
 
 
 class ClassScores(ClassifierMixin, KernelLearner):
     """Classes from scores: one column for two classes (that of the second), else one for each."""
+
+    _stored = Stored(classes_=Names(("classes",)))
 
     classes_: Array
 
@@ -36,6 +39,12 @@ class ClassScores(ClassifierMixin, KernelLearner):
         """Return the accuracy on the rows of X, an array with y, or ``Blocks``, which bring their own y and weights."""
         return float(super().score(X, *self._scored_with(X, y, sample_weight)))
 
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        n_classes = sizes["classes"]
+        n_columns = 1 if self.coef_.ndim == 1 else len(self.coef_)
+        require(n_classes >= 2 and n_columns == (1 if n_classes == 2 else n_classes), "coef_ must have a row a class")
+
     def _check_y(self, y: Any) -> Array:
         labels: Array = check_finite_y(type(self).__name__, column_or_1d(y, warn=True))
         check_classification_targets(labels)
@@ -50,6 +59,7 @@ class KernelClassifier(ClassScores):
     of those of class c.
     """
 
+    _of_fit: ClassVar[tuple[str, ...]] = ("_weight_of_class", "_sum_of_weights")
     class_weight: Any = None
     _weight_of_class: Array | None
     _sum_of_weights: float
@@ -94,6 +104,10 @@ class KernelClassifier(ClassScores):
         # A class whose rows all have weight 0 weighs nothing whatever it is multiplied by.
         balanced: Array = totals.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
         return balanced
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        self._class_weights(np.ones(len(self.classes_)))
 
     def _codes(self, block: Block) -> Array:
         """Return the number of each row's class in ``classes_``."""

@@ -13,11 +13,12 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.features import KitchenSinks
 from mercer.features.landmarks import as_rows
-from mercer.learners.base import KernelLearner
+from mercer.learners.base import SCORES, KernelLearner
 from mercer.learners.classes import ClassScores
 from mercer.learners.targets import OneTarget
 from mercer.solvers import Solution
 from mercer.solvers.box_newton import Expansion, box_newton
+from mercer.state import Either, Member, Real, Reals, Stored
 from mercer.stats import Curvature, Moments
 from mercer.validation import check_integer, check_memory, check_real
 
@@ -43,6 +44,13 @@ class _Largest:
 
 
 class _SinksLearner(KernelLearner):
+    _stored = Stored(
+        **SCORES,
+        feature_map_=Member(KitchenSinks, {"n_features_in_": "d", "_n_features_out": "f"}),
+        solution_=Member(Solution),
+        alpha_=Either((Reals(("f",)), Reals(("k", "f")))),
+        bound_=Real(positive=True),
+    )
     _losses: ClassVar[tuple[str, ...]]
     phi: Any
     law: Any
@@ -65,12 +73,18 @@ class _SinksLearner(KernelLearner):
         """
         return super().fit(X, y)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self | None) -> None:
+    def _check_params(self) -> None:
         name = type(self).__name__
-        n_components = check_integer(name, "n_components", self.n_components)
-        bound = check_real(name, "C", self.C, least=0, strict=True) / n_components
+        check_integer(name, "n_components", self.n_components)
+        check_real(name, "C", self.C, least=0, strict=True)
         if not isinstance(self.loss, str) or self.loss not in self._losses:
             raise ValueError(f"{name}: loss must be one of {list(self._losses)}, got {self.loss!r}.")
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self | None) -> None:
+        name = type(self).__name__
+        self._check_params()
+        n_components = int(self.n_components)
+        bound = float(self.C) / n_components
         blocks = self._labelled_blocks(X, y, sample_weight).recut(_BLOCK_ROWS, name)
         n_columns = self._meet(blocks)
         n_bytes = 3 * 8 * n_columns * n_components**2

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.data import Blocks, as_blocks
 from mercer.engines import Local
+from mercer.learners.base import SOLVED
 from mercer.learners.hashing import splitmix64
 from mercer.learners.lloyd import Lloyd
 from mercer.learners.progress import progress
@@ -28,6 +29,7 @@ from mercer.solvers import (
     leading_directions,
     random_rows,
 )
+from mercer.state import Count, Integers, Real, Reals, Stored
 from mercer.stats import ClusterSums
 from mercer.validation import check_integer, check_matrix, check_real, check_weights
 
@@ -112,6 +114,15 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     [100, 100, 100]
     """
 
+    _stored = Stored(
+        **SOLVED,
+        cluster_centers_=Reals(("c", "f")),
+        labels_=Integers((None,), least=0, below="c"),
+        inertia_=Real(0.0),
+        n_iter_=Count(),
+        n_features_out=Count("c", least=1, attribute="_n_features_out"),
+    )
+
     def __init__(
         self,
         kernel: Any = None,
@@ -167,13 +178,19 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         n_clusters = check_integer(type(self).__name__, "n_clusters", self.n_clusters)
         return max(super()._sample_rows(), _SEED_ROWS_A_CLUSTER * n_clusters)
 
-    def _solve(self, rows: FeatureRows) -> Solution:
+    def _check_params(self) -> None:
+        super()._check_params()
         name = type(self).__name__
+        check_integer(name, "n_clusters", self.n_clusters)
         check_integer(name, "max_iter", self.max_iter)
         check_real(name, "tol", self.tol, least=0)
         if self.batch_size is not None:
             check_integer(name, "batch_size", self.batch_size)
-        n_init = self._n_starts()
+        self._n_starts()
+
+    def _solve(self, rows: FeatureRows) -> Solution:
+        self._check_params()
+        name, n_init = type(self).__name__, self._n_starts()
         if rows.n_rows < self.n_clusters:
             raise ValueError(
                 f"{name}: n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}. Lower n_clusters, or give "

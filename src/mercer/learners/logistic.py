@@ -7,9 +7,11 @@ from scipy.special import expit, log_softmax, softmax
 
 from mercer._typing import Array
 from mercer.data import Block
+from mercer.learners.base import LINEAR
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.rows import FeatureRows
 from mercer.solvers import Logistic, Loss, Multinomial, Solution
+from mercer.state import Count, Stored
 from mercer.validation import check_integer, check_real
 
 
@@ -73,6 +75,8 @@ class KernelLogisticRegression(KernelClassifier):
     [[1.0, 0.0]]
     """
 
+    _stored = Stored(**LINEAR, n_iter_=Count())
+
     def __init__(
         self,
         kernel: Any = None,
@@ -114,15 +118,19 @@ class KernelLogisticRegression(KernelClassifier):
             return np.column_stack([-np.logaddexp(0, scores), -np.logaddexp(0, -scores)])
         return np.asarray(log_softmax(scores, axis=1))
 
-    def _solve(self, rows: FeatureRows) -> Solution:
+    def _check_params(self) -> None:
+        super()._check_params()
         name = type(self).__name__
-        C = check_real(name, "C", self.C, least=0, strict=True)
-        tol = check_real(name, "tol", self.tol, least=0, strict=True)
-        max_iter = check_integer(name, "max_iter", self.max_iter)
+        check_real(name, "C", self.C, least=0, strict=True)
+        check_real(name, "tol", self.tol, least=0, strict=True)
+        check_integer(name, "max_iter", self.max_iter)
+
+    def _solve(self, rows: FeatureRows) -> Solution:
+        self._check_params()
         several = len(self.classes_) > 2
         loss: Loss = Multinomial() if several else Logistic()
         shape = (rows.n_features + 1, len(self.classes_) if several else 1)
-        solution = self._by_newton_cg(rows, loss, shape, penalty=1 / C, tol=tol, max_iter=max_iter)
+        solution = self._by_newton_cg(rows, loss, shape, penalty=1 / self.C, tol=self.tol, max_iter=self.max_iter)
         coef, intercept = solution.value[:-1].T, solution.value[-1]
         self.coef_ = coef if several else coef[0]
         self.intercept_ = intercept if several else float(intercept[0])

@@ -7,9 +7,10 @@ from sklearn.base import OutlierMixin
 
 from mercer._typing import Array
 from mercer.data import Block
-from mercer.learners.base import KernelLearner
+from mercer.learners.base import SOLVED, KernelLearner
 from mercer.learners.rows import FeatureRows
 from mercer.solvers import Solution, one_class
+from mercer.state import Count, Real, Reals, Stored
 from mercer.validation import check_integer, check_memory, check_real
 
 
@@ -72,6 +73,8 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
     [1, -1]
     """
 
+    _stored = Stored(**SOLVED, coef_=Reals(("f",)), intercept_=Real(), offset_=Real(), n_iter_=Count())
+
     _needs_y = False
 
     def __init__(
@@ -132,13 +135,17 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
     def _block_weight(self, block: Block) -> Array | None:
         return None
 
-    def _solve(self, rows: FeatureRows) -> Solution:
+    def _check_params(self) -> None:
+        super()._check_params()
         name = type(self).__name__
-        nu = check_real(name, "nu", self.nu, least=0, strict=True)
-        if nu > 1:
+        if check_real(name, "nu", self.nu, least=0, strict=True) > 1:
             raise ValueError(f"{name}: nu must be a number in (0, 1], a share of the rows, got {self.nu!r}.")
-        tol, max_iter = check_real(name, "tol", self.tol, least=0, strict=True), self.max_iter
-        check_integer(name, "max_iter", max_iter)
+        check_real(name, "tol", self.tol, least=0, strict=True)
+        check_integer(name, "max_iter", self.max_iter)
+
+    def _solve(self, rows: FeatureRows) -> Solution:
+        self._check_params()
+        name, nu, tol, max_iter = type(self).__name__, float(self.nu), float(self.tol), self.max_iter
         if not rows.fits:
             n_bytes = 2 * rows.n_rows * rows.n_features * rows.dtype.itemsize
             check_memory(name, "n_components", rows.n_features, n_bytes, f"{rows.n_rows} rows of features, held")

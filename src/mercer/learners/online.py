@@ -14,11 +14,12 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.fitting import adopt, unfitted
-from mercer.learners.base import KernelLearner
+from mercer.learners.base import SCORES, KernelLearner
 from mercer.learners.classes import ClassScores
 from mercer.learners.online_steps import Rule, losses_of
 from mercer.learners.progress import progress
 from mercer.learners.targets import OneTarget
+from mercer.state import Count, Real, Stored
 from mercer.validation import check_rows
 
 # Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
@@ -32,6 +33,8 @@ class OnlineLearner(KernelLearner):
     after a block, and the scores before each of its rows). Attributes are replaced all at once after a block: an error
     leaves the estimator as it was before the call, and Ctrl-C as it was after the last whole block.
     """
+
+    _stored = Stored(**SCORES, n_seen_=Count(), cumulative_loss_=Real(0.0))
 
     _losses: ClassVar[tuple[str, ...]]
     loss: str
@@ -74,6 +77,10 @@ class OnlineLearner(KernelLearner):
             raise
         adopt(self, learned)
         return self
+
+    def _check_params(self) -> None:
+        Rule.of(type(self).__name__, self, self._losses)
+        super()._check_params()
 
     def _after(self, rule: Rule, block: Block) -> Self:
         """Return the learner after a block."""
@@ -193,6 +200,8 @@ class OnlineRegressor(OneTarget, OnlineLearner):
 
 class OnlineClassifier(ClassScores, OnlineLearner):
     """An online learner of classes."""
+
+    _stored = Stored(n_mistakes_=Count())
 
     _losses = ("hinge", "squared_hinge", "logistic")
     n_mistakes_: int

@@ -10,10 +10,15 @@ from mercer.features import FeatureMap, feature_map
 from mercer.features.base import as_kernel
 from mercer.learners.online import OnlineClassifier, OnlineLearner, OnlineRegressor
 from mercer.learners.online_steps import Rule, Weights, with_constant
+from mercer.state import Member, Sizes, Stored, require
 from mercer.validation import check_integer
 
 
 class _FOGD(OnlineLearner):
+    _stored = Stored(
+        feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}), state_=Member(Weights)
+    )
+
     def __init__(
         self,
         kernel: Any = None,
@@ -40,6 +45,10 @@ class _FOGD(OnlineLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(self.state_.coef.shape == (sizes.get("k", 1), sizes["f"] + 1), "state_ must have the shape of coef_")
 
     def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
         name = type(self).__name__

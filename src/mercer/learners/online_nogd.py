@@ -5,14 +5,21 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
+from mercer.features import Nystroem
 from mercer.features.base import as_kernel
 from mercer.learners.online import OnlineClassifier, OnlineLearner, OnlineRegressor
-from mercer.learners.online_steps import Rule, with_constant
+from mercer.learners.online_steps import Rule, Weights, with_constant
 from mercer.learners.online_support import Support
+from mercer.state import Member, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 
 class _NOGD(OnlineLearner):
+    _stored = Stored(
+        feature_map_=Member(Nystroem, {"n_features_in_": "d", "_n_features_out": "f"}, nullable=True),
+        state_=Member((Support, Weights)),
+    )
+
     def __init__(
         self,
         kernel: Any = None,
@@ -40,11 +47,23 @@ class _NOGD(OnlineLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.rank is not None:
+            check_integer(type(self).__name__, "rank", self.rank)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        state, n_columns = self.state_, sizes.get("k", 1)
+        first = self.feature_map_ is None
+        require(first == isinstance(state, Support), "state_ must be of rows as long as there is no feature_map_")
+        shape = (sizes["f"], n_columns) if first else (n_columns, sizes["f"] + 1)
+        require(state.coef.shape == shape, "state_ must have the shape of coef_")
+        require(not first or state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
+
     def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
         name = type(self).__name__
         budget = check_integer(name, "n_components", self.n_components)
-        if self.rank is not None:
-            check_integer(name, "rank", self.rank)
         check_memory(
             name, "n_components", budget, 4 * 8 * budget**2, f"the Gram matrix of {budget} rows and its factors"
         )

@@ -13,6 +13,7 @@ from mercer import core
 from mercer._typing import Array
 from mercer.parallel import in_turns, one_blas_thread, row_blocks
 from mercer.reference.online import LOSSES
+from mercer.state import Reals, Sizes, Stored, part, require
 from mercer.validation import check_memory, check_real
 
 UPDATES = ("newton", "adagrad", "gradient")
@@ -89,6 +90,7 @@ def with_constant(Z: Array) -> Array:
     return wide
 
 
+@part("Weights")
 @dataclass(frozen=True)
 class Weights:
     """Weights (k, D) on features, with what the update carries: sums of squares, or A^-1 of the Newton steps.
@@ -96,9 +98,19 @@ class Weights:
     Never changed in place: ``learn`` returns others, so that an interrupted block leaves no trace.
     """
 
+    _stored = Stored(
+        coef=Reals(("k", "f"), dtypes=(np.float64,)),
+        squares=Reals((None, "f"), 0.0, dtypes=(np.float64,)),
+        inverse=Reals(("n", "n"), dtypes=(np.float64,)),
+    )
+
     coef: Array
     squares: Array
     inverse: Array
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(len(self.squares) in (0, sizes["k"]), "squares must have the shape of coef, or no rows")
+        require(sizes["n"] in (0, sizes["f"]), "inverse must have a row for each feature, or none")
 
     @classmethod
     def zeros(cls, owner: str, rule: Rule, n_columns: int, n_features: int) -> "Weights":

@@ -13,8 +13,10 @@ from mercer.features import Nystroem
 from mercer.kernels import Kernel
 from mercer.learners.online_steps import NEWTON_ROWS, Rule, Weights, newton_steps, with_constant
 from mercer.parallel import one_blas_thread, row_blocks
+from mercer.state import Member, Reals, Rows, Sizes, Stored, part, require
 
 
+@part("Support")
 @dataclass(frozen=True)
 class Support:
     """The rows with a loss and their coefficients in f(x) = sum_i coef_i (k(x_i, x) + 1), a column a score.
@@ -33,11 +35,24 @@ class Support:
     rho : ndarray of shape (m, k)
     """
 
+    _stored = Stored(
+        kernel=Member(Kernel),
+        rows=Rows(("m", "d")),
+        coef=Reals(("m", "k"), dtypes=(np.float64,)),
+        factor=Reals(("n", "n"), dtypes=(np.float64,)),
+        rho=Reals(("n", "k"), dtypes=(np.float64,)),
+    )
+
     kernel: Kernel
     rows: Any
     coef: Array
     factor: Array
     rho: Array
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(self.kernel.is_resolved, "the kernel must have numbers for parameters")
+        require(sizes["n"] in (0, sizes["m"]), "factor must have a row for each of the rows, or none")
+        require(np.all(np.diagonal(self.factor) > 0), "factor must have a positive diagonal")
 
     @classmethod
     def none(cls, kernel: Kernel, X: Any, n_columns: int) -> "Support":

@@ -11,11 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array
 from mercer.data import Blocks, as_blocks
 from mercer.kernels import Gaussian
+from mercer.learners.base import SOLVED
 from mercer.learners.ridge import KernelRidge
 from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.reference.clusters import squared_norms
 from mercer.solvers import Solution, block_krylov, largest_eigenpairs
+from mercer.state import Count, Member, Reals, Stored
 from mercer.stats import Gradient, Moments
 from mercer.validation import check_integer, check_matrix
 
@@ -89,6 +91,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     ((400, 2), True)
     """
 
+    _stored = Stored(
+        **SOLVED,
+        components_=Reals(("c", "f")),
+        eigenvalues_=Reals(("c",)),
+        explained_variance_=Reals(("c",)),
+        explained_variance_ratio_=Reals(("c",)),
+        mean_=Reals(("f",)),
+        n_features_out=Count("c", attribute="_n_features_out"),
+        inverse_=Member(KernelRidge, {"n_features_in_": "c"}, nullable=True),
+    )
+
     def __init__(
         self,
         kernel: Any = None,
@@ -148,10 +161,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def _map_width(self) -> int:
         return check_integer(type(self).__name__, "map_components", self.map_components)
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.n_components is not None:
+            check_integer(type(self).__name__, "n_components", self.n_components)
+
     def _solve(self, rows: FeatureRows) -> Solution:
         name, wanted = type(self).__name__, self.n_components
-        if wanted is not None:
-            check_integer(name, "n_components", wanted)
+        self._check_params()
         if rows.n_rows < max(2, wanted or 2):
             raise ValueError(
                 f"{name}: n_samples={rows.n_rows} must be at least n_components={wanted} and 2. Lower n_components, or "

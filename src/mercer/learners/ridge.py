@@ -6,12 +6,13 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks
-from mercer.learners.base import KernelLearner
+from mercer.learners.base import LINEAR, KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.rows import FeatureRows
 from mercer.learners.targets import ManyTargets
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
+from mercer.state import Real, Reals, Stored
 from mercer.stats import Moments, Totals
 from mercer.validation import check_real
 
@@ -25,6 +26,13 @@ _FEW_ROWS = 512
 
 
 class _Ridge(KernelLearner):
+    _stored = Stored(
+        **LINEAR,
+        alpha_=Real(positive=True),
+        alphas_=Reals(("a",), positive=True, optional=True),
+        scores_=Reals(("a",), finite=False, optional=True),
+        coef_path_=Reals(("a", None, "f"), optional=True),
+    )
     _keeps_columns: bool
     _n_targets: int
 
@@ -48,6 +56,10 @@ class _Ridge(KernelLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        self._alphas()
 
     def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
@@ -293,6 +305,8 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
             verbose=verbose,
         )
         self.class_weight = class_weight
+
+    _of_fit = (*KernelClassifier._of_fit, "_keeps_columns", "_n_targets")
 
     def _solve(self, rows: FeatureRows) -> Solution:
         self._keeps_columns = len(self.classes_) > 2

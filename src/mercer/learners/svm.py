@@ -8,7 +8,7 @@ import numpy as np
 from mercer import core
 from mercer._typing import Array
 from mercer.data import Block
-from mercer.learners.base import KernelLearner
+from mercer.learners.base import LINEAR, KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.learners.targets import ManyTargets
@@ -22,6 +22,7 @@ from mercer.solvers import (
     liblinear,
     pegasos,
 )
+from mercer.state import Count, Reals, Stored
 from mercer.validation import check_integer, check_real
 
 # What averaged Pegasos can reach: a gap of a twentieth of the objective in so many passes. The solution itself is
@@ -44,6 +45,12 @@ class SupportVectorLearner(KernelLearner):
     method for their squares.
     """
 
+    _stored = Stored(
+        **LINEAR,
+        n_iter_=Count(),
+        duals=Reals((None, None), attribute="_duals", nullable=True),
+    )
+
     _losses: tuple[str, str]
     loss: str
     C: float
@@ -55,7 +62,7 @@ class SupportVectorLearner(KernelLearner):
     _duals: Array | None
 
     def _solve(self, rows: FeatureRows) -> Solution:
-        self._check_parameters()
+        self._check_params()
         self._duals = None
         if rows.fits:
             solution = self._in_memory(rows)
@@ -129,11 +136,13 @@ class SupportVectorLearner(KernelLearner):
         )
         return replace(solution, value=solution.value.T, gap=solution.details.get("gap"))
 
-    def _check_parameters(self) -> None:
+    def _check_params(self) -> None:
+        super()._check_params()
         name = type(self).__name__
         check_real(name, "C", self.C, least=0, strict=True)
         check_real(name, "tol", self.tol, least=0, strict=True)
         check_integer(name, "max_iter", self.max_iter)
+        self._epsilon()
         if self.loss not in self._losses:
             raise ValueError(f"{name}: loss must be {self._losses[0]!r} or {self._losses[1]!r}, got {self.loss!r}.")
 
@@ -248,6 +257,8 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    _of_fit = (*KernelClassifier._of_fit, "_keeps_columns", "_n_targets")
 
     def _solve(self, rows: FeatureRows) -> Solution:
         self._keeps_columns = len(self.classes_) > 2

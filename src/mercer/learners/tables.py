@@ -14,6 +14,8 @@ from mercer.data.tables.base import Batch
 from mercer.data.tables.preparation import columns_of
 from mercer.data.tables.reader import Split
 from mercer.fitting import adopt, unfitted
+from mercer.learners.base import KernelLearner
+from mercer.state import Count, Member, Names, OneOf, Real, Sizes, Stored, Text, require
 from mercer.validation import check_real
 
 Task = Literal["classification", "regression"]
@@ -60,6 +62,17 @@ class TableModel(BaseEstimator):
     >>> round(float(next(model.predict(open_table(path)))[50]), 1)  # of 1.0, whose square is 1
     1.0
     """
+
+    _stored = Stored(
+        preparation_=Member(TablePreparation, {"n_features_out_": "d"}),
+        learner_=Member(KernelLearner, {"n_features_in_": "d"}),
+        task_=OneOf(("classification", "regression")),
+        target_=Text(),
+        classes_=Names(("classes",), optional=True),
+        score_=Real(nullable=True),
+        n_train_=Count(),
+        n_test_=Count(),
+    )
 
     def __init__(
         self,
@@ -110,6 +123,15 @@ class TableModel(BaseEstimator):
                 source.close()
         adopt(self, fitted)
         return self
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        classifies = self.task_ == "classification"
+        require(is_classifier(self.learner_) == classifies, "learner_ must do task_")
+        require(hasattr(self, "classes_") == classifies, "classes_ must be there for classification")
+        if classifies:
+            codes = self.learner_.classes_
+            require(codes.dtype.kind in "iu" and codes.min() >= 0, "the learner's classes must be numbers of classes_")
+            require(codes.max() < sizes["classes"], "the learner's classes must be numbers of classes_")
 
     def _fit(self, table: Table, wanted: Wanted, target: str, watch: Callable[[Batch], None] | None) -> None:
         labels = Labels(table.name, target)

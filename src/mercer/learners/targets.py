@@ -1,6 +1,6 @@
 """What regressors share: y as numbers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -39,6 +39,7 @@ class OneTarget(RegressorMixin, KernelLearner):
 class ManyTargets(MultiOutputMixin, OneTarget):
     """A learner of numbers, one or several a row; predictions have the shape of y."""
 
+    _of_fit: ClassVar[tuple[str, ...]] = ("_keeps_columns", "_n_targets")
     _keeps_columns: bool
     _n_targets: int
 

@@ -4,8 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mercer._typing import Array
+from mercer.state import Count, Many, Plain, Real, Stored, Table, Text, part
 
 
+@part("Solution")
 @dataclass(frozen=True)
 class Solution:
     """The value found, how it ended, and what it took.
@@ -26,6 +28,16 @@ class Solution:
     gap : float or None
         How far the objective is from its minimum at most, relative to it, where the solver knows.
     """
+
+    _stored = Stored(
+        value=Plain(),
+        status=Text(),
+        iterations=Count(),
+        history=Many(Real(finite=False), of=tuple),
+        advice=Text(),
+        details=Table(Text(), Plain()),
+        gap=Real(finite=False, nullable=True),
+    )
 
     value: Array
     status: str = "success"

@@ -15,7 +15,7 @@ from mercer._typing import Array
 from mercer.storage.decoder import tensor
 from mercer.storage.errors import ModelFileError
 
-FORMAT = 1
+FORMAT = 2
 _KEY = b'"mercer":"'
 _DIGITS = 64
 _BLANK = "0" * _DIGITS
@@ -92,13 +92,18 @@ def _about(header: bytes) -> dict[str, Any]:
         raise ModelFileError("it is damaged: its description cannot be read") from error
     if type(version) is not int or version < 1:
         raise ModelFileError("it is damaged: its format has no number")
-    if version > FORMAT:
-        written_by = about.get("versions", {}).get("mercer", "a later version")
-        raise ModelFileError(
-            f"it has format {version}, written by mercer {written_by}, and this mercer reads formats up to {FORMAT}. "
-            "Upgrade mercer"
-        )
+    if version != FORMAT:
+        raise ModelFileError(_of_another_format(about, version))
     return dict(about)
+
+
+def _of_another_format(about: dict[str, Any], version: int) -> str:
+    versions = about.get("versions")
+    writer = versions.get("mercer") if isinstance(versions, dict) else None
+    said = f"it has format {version}, written by mercer {writer or 'of an unknown version'}, and this mercer reads "
+    if version > FORMAT:
+        return said + f"format {FORMAT}. Upgrade mercer"
+    return said + f"format {FORMAT} only. Fit the model again and save it, or load it with the mercer that wrote it"
 
 
 def _check_sum(data: bytearray) -> None:

@@ -9,17 +9,15 @@ from sklearn.base import BaseEstimator
 
 from mercer._typing import Array
 from mercer.kernels import Kernel
+from mercer.state import LARGEST_DEGREE
 from mercer.storage import registry
 from mercer.storage.encoder import DEEPEST, DTYPES, Node
 from mercer.storage.errors import ModelFileError
-from mercer.storage.names import is_state
 from mercer.validation import check_csr
 
 _DTYPE_OF = {name: dtype for dtype, name in DTYPES.items()}
 _FLOATS = {"nan", "inf", "-inf"}
 _LAST_CODE_POINT = 0x10FFFF
-# A kernel of a higher degree overflows on any data, and a file that names one would only keep the reader busy.
-_LARGEST_DEGREE = 2**16
 
 
 def tensor(dtype: str, shape: list[int], data: bytes | bytearray) -> Array:
@@ -138,30 +136,29 @@ class Decoder:
 
     def _kernel(self, node: Node, depth: int) -> Kernel:
         values = self._fields(node["fields"], depth)
-        if any(isinstance(value, int) and value > _LARGEST_DEGREE for value in values.values()):
-            raise ModelFileError(f"it holds a kernel of a degree above {_LARGEST_DEGREE}")
+        if any(isinstance(value, int) and value > LARGEST_DEGREE for value in values.values()):
+            raise ModelFileError(f"it holds a kernel of a degree above {LARGEST_DEGREE}")
         kernel: Kernel = _known(registry.kernel, node["class"])(**values)
         return kernel
 
     def _estimator(self, node: Node, depth: int) -> Any:
         cls = _known(registry.estimator, node["class"])
         value = cls(**self._fields(node["params"], depth))  # constructors store and do nothing else
-        for name, item in node["state"].items():
-            if not is_state(cls, name) or name in vars(value):
-                raise ModelFileError(f"it sets the attribute {name!r} of {node['class']}, which fit does not")
-            setattr(value, name, self._decode(item, depth))
-        return value
+        return self._with_state(value, node, depth)
 
     def _part(self, node: Node, depth: int) -> Any:
-        cls, names = _known(registry.part, node["class"])
-        values = self._fields(node["fields"], depth)
-        if sorted(values) != sorted(names):
-            raise ModelFileError(f"it does not hold the attributes of {node['class']}")
-        if issubclass(cls, tuple):
-            return cls(**values)
-        value = object.__new__(cls)
-        for name, item in values.items():
-            object.__setattr__(value, name, item)
+        return self._with_state(object.__new__(_known(registry.part, node["class"])), node, depth)
+
+    def _with_state(self, value: Any, node: Node, depth: int) -> Any:
+        """Set the attributes that the class declares, and see that they are what its ``fit`` sets."""
+        declared = registry.stored_by(type(value))
+        for name, item in self._fields(node["state"], depth).items():
+            kind = declared.get(name)
+            attribute = name if kind is None or kind.attribute is None else kind.attribute
+            if kind is None or attribute in vars(value):
+                raise ModelFileError(f"it sets the attribute {name!r} of {node['class']}, which fit does not")
+            object.__setattr__(value, attribute, item)
+        registry.check(value)
         return value
 
     def _random_state(self, node: Node, depth: int) -> np.random.RandomState:

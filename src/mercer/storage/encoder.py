@@ -12,7 +12,6 @@ from mercer._typing import Array
 from mercer.kernels import Kernel
 from mercer.storage import registry
 from mercer.storage.errors import ModelFileError
-from mercer.storage.names import is_state
 
 Node = Any  # None, bool, int, finite float, str, or a dict with its "kind"
 
@@ -155,27 +154,31 @@ class Encoder:
 
     def _estimator(self, value: Any, where: str, depth: int) -> Node:
         name, params = self._class(value, where), value.get_params(deep=False)
-        state = {key: item for key, item in vars(value).items() if key not in params}
-        for key in state:
-            if not is_state(type(value), key):
-                raise ModelFileError(
-                    f"mercer.save: {where} has the attribute {key!r}, which is neither a parameter nor a name that fit "
-                    "sets. Delete it."
-                )
-        return {
-            "kind": "estimator",
-            "class": name,
-            "params": self._fields(params, where, depth),
-            "state": self._fields(state, where, depth),
-        }
+        node = {"kind": "estimator", "class": name, "params": self._fields(params, where, depth)}
+        own = {key: item for key, item in vars(value).items() if key not in params}
+        return {**node, "state": self._state(value, own, where, depth)}
 
     def _part(self, value: Any, where: str, depth: int) -> Node:
         name = registry.name_of(type(value))
-        found = None if name is None else registry.part(name)
-        if found is None:
+        if name is None or registry.part(name) is None:
             return self._refuse(value, where)
-        held = {key: getattr(value, key) for key in found[1]}
-        return {"kind": "part", "class": name, "fields": self._fields(held, where, depth)}
+        return {"kind": "part", "class": name, "state": self._state(value, vars(value), where, depth)}
+
+    def _state(self, value: Any, own: dict[str, Any], where: str, depth: int) -> Node:
+        """Return the nodes of attributes, by the names that the class declares for them."""
+        names = {kind.attribute or name: name for name, kind in registry.stored_by(type(value)).items()}
+        for key in own:
+            if key not in names:
+                raise ModelFileError(
+                    f"mercer.save: {where} has the attribute {key!r}, which is neither a parameter nor declared by its "
+                    "class to be stored. Delete it."
+                )
+        nodes = self._fields({names[key]: item for key, item in own.items()}, where, depth)
+        try:
+            registry.check(value)
+        except ValueError as error:  # a file with it could not be read
+            raise ModelFileError(f"mercer.save: {where} is not as fit left it: {error}.") from error
+        return nodes
 
     def _fields(self, values: dict[str, Any], where: str, depth: int) -> Node:
         return {key: self.encode(item, f"{where}.{key}", depth + 1) for key, item in values.items()}

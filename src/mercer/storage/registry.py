@@ -1,12 +1,10 @@
 """The classes that a model file may name. A file chooses among these and nothing else is ever imported for it.
 
-Every public estimator and kernel of mercer is in by being public. What a fitted model holds inside, beside numbers and
-arrays, is a row of ``_PARTS``; an estimator that is not one of mercer's public names, a row of ``_OTHER_ESTIMATORS``.
+Every public estimator and kernel of mercer is in by being public, and what stands inside fitted models by the decorator
+``mercer.state.part``. What a class stores is declared beside it; what scikit-learn's classes store, in ``foreign``.
 """
 
-import sys
 from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import isabstract
 from typing import Any
@@ -16,48 +14,20 @@ from sklearn.base import BaseEstimator
 import mercer
 import mercer.kernels
 from mercer.kernels import Kernel
-
-# Module -> classes. Dataclasses and named tuples know their fields; a plain class has its attributes listed.
-_PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "mercer.features.expansions": {
-        "ExponentialExpansion": (),
-        "GaussianExpansion": (),
-        "SeriesExpansion": (),
-        "SplitExpansion": (),
-    },
-    "mercer.features.scalar": {
-        "_Columns": ("feature_map", "order"),
-        "_Products": ("members",),
-        "_Reweighted": ("kernel", "member"),
-        "_SignedSum": ("kernel", "members", "signs"),
-        "_Transformed": ("kernel", "member"),
-    },
-    "mercer.features.strata": {
-        "Allocation": (),
-        "Strata": ("expansion", "allocation", "pieces"),
-        "_Piece": (),
-    },
-    "mercer.gram.partition": {"Partition": ()},
-    "mercer.learners.online_steps": {"Weights": ()},
-    "mercer.learners.online_support": {"Support": ()},
-    "mercer.solvers.solution": {"Solution": ()},
-}
+from mercer.state import Kind, OneOf, Table, Text, check_fields, check_stored, fields_of, has_state, parts, require
+from mercer.storage import foreign
 
 _KERNELS_INSIDE = ("ExpectedProduct", "PrecomputedKernel")  # made by maps, never written by a user
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "mercer.data.tables": ("TablePreparation",),
     "mercer.learners.tables": ("TableModel",),
-    "sklearn.pipeline": ("Pipeline",),
-    "sklearn.impute": ("SimpleImputer",),
-    "sklearn.preprocessing": (
-        "MaxAbsScaler",
-        "MinMaxScaler",
-        "Normalizer",
-        "OneHotEncoder",
-        "RobustScaler",
-        "StandardScaler",
-    ),
+    **foreign.MODULES,
+}
+
+# What ``set_output`` sets, of fitted estimators and others.
+_OUTPUT: Mapping[str, Kind] = {
+    "output": Table(Text(), OneOf(("default", "pandas", "polars")), attribute="_sklearn_output_config", optional=True)
 }
 
 
@@ -76,14 +46,12 @@ def kernel(name: str) -> type[Kernel] | None:
     return found if found is not None and issubclass(found, Kernel) else None
 
 
-def part(name: str) -> tuple[type[Any], tuple[str, ...]] | None:
-    """Return the class of a name in a file that stands for something inside models, with its attributes, or None."""
-    module, _, own = name.rpartition(".")
-    attributes = _PARTS.get(module, {}).get(own)
-    if attributes is None:
-        return None
-    found = getattr(import_module(module), own)
-    return found, attributes or _field_names(found)
+def part(name: str) -> type[Any] | None:
+    """Return the class of a name in a file that stands for something inside models, or None.
+
+    The module of a part has been imported by that of the estimator which holds it.
+    """
+    return parts().get(name)
 
 
 def name_of(cls: type[Any]) -> str | None:
@@ -91,18 +59,33 @@ def name_of(cls: type[Any]) -> str | None:
     own = cls.__name__
     if cls in (_public(own), kernel(own)):
         return own
-    for table in (_OTHER_ESTIMATORS, _PARTS):
-        for module, names in table.items():
-            # The module of a class that is there has been imported: no other need be.
-            if own in names and getattr(sys.modules.get(module), own, None) is cls:
-                return f"{module}.{own}"
-    return None
+    for module, names in _OTHER_ESTIMATORS.items():
+        if own in names and getattr(import_module(module), own) is cls:
+            return f"{module}.{own}"
+    return next((name for name, known in parts().items() if known is cls), None)
+
+
+def stored_by(cls: type[Any]) -> dict[str, Kind]:
+    """Return what a class declares to be stored, by the names in a file."""
+    if not issubclass(cls, BaseEstimator):
+        return fields_of(cls)
+    return {**_OUTPUT, **foreign.STORED.get(cls.__name__, {}), **fields_of(cls)}
+
+
+def check(value: Any) -> None:
+    """Refuse a fitted object that no ``fit`` makes; an estimator that is not fitted holds parameters alone."""
+    name, declared = type(value).__name__, stored_by(type(value))
+    is_fitted = has_state(value, declared)
+    if is_fitted or not isinstance(value, BaseEstimator):
+        check_stored(value, declared)
+    else:
+        known = {kind.attribute or name for name, kind in declared.items() if name not in _OUTPUT}
+        require(not known & set(vars(value)), f"{name}: it is fitted in parts only")
+        check_fields(value, _OUTPUT)
+    if name in foreign.STORED:
+        foreign.check(value, is_fitted=is_fitted)
 
 
 def _public(name: str) -> type[Any] | None:
     value = getattr(mercer, name) if name in dir(mercer) else None
     return value if isinstance(value, type) and not isabstract(value) else None
-
-
-def _field_names(cls: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else tuple(cls._fields)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from mercer._typing import Array
 from mercer.data.tables.base import Batch, Codes, Table, TableError, TableWarning, Wanted, check_columns, nearest, some
 from mercer.fitting import adopt, unfitted
+from mercer.state import Count, Flag, Many, Reals, Sizes, Stored, Text, require
 from mercer.stats import ColumnMoments
 
 
@@ -58,6 +59,18 @@ class TablePreparation(BaseEstimator):
     [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
 
+    _stored = Stored(
+        number_names_=Many(Text(), "n"),
+        category_names_=Many(Text(), "c"),
+        left_out_=Many(Text()),
+        mean_=Reals(("n",)),
+        scale_=Reals(("n",), positive=True),
+        categories_=Many(Many(Text()), "c"),
+        most_frequent_=Many(Count(), "c"),
+        is_sparse_=Flag(),
+        n_features_out_=Count(least=1),
+    )
+
     def __init__(self, *, impute: bool = False, max_categories: int = 1000):
         self.impute = impute
         self.max_categories = max_categories
@@ -84,6 +97,15 @@ class TablePreparation(BaseEstimator):
         fitted._set(summary)
         adopt(self, fitted)
         return self
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        names = [*self.number_names_, *self.category_names_]
+        require(len(set(names)) == len(names), "the names of the columns must differ")
+        width = sizes["n"] + sum(map(len, self.categories_))
+        require(self.n_features_out_ == width, "n_features_out_ must count the numbers and the categories")
+        require(not self.is_sparse_ or not sizes["c"], "sparse rows have no categories")
+        for known, most in zip(self.categories_, self.most_frequent_, strict=True):
+            require(most < len(known) == len(set(known)), "most_frequent_ must be the number of a category")
 
     def _set(self, summary: "_Summary") -> None:
         moments, wanted = summary.moments, summary.wanted

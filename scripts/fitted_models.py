@@ -1,0 +1,219 @@
+"""Small fitted models of every public estimator, in every mode that stores something else: to forge files of.
+
+``examples()`` yields them with rows to use them on; the tests see that every declared attribute occurs in one of them.
+"""
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+
+import mercer
+from mercer import (
+    ArcCosine,
+    Cauchy,
+    Chi2,
+    Columns,
+    Composed,
+    Exponential,
+    ExponentialPower,
+    Gaussian,
+    Hellinger,
+    Intersection,
+    JensenShannon,
+    KernelRidge,
+    Laplacian,
+    Linear,
+    Matern,
+    Normalized,
+    Polynomial,
+    RationalQuadratic,
+    SameCategory,
+    Scale,
+    Sigmoid,
+    VovkInfinite,
+    VovkPolynomial,
+)
+from mercer.data.tables import TablePreparation, open_table
+from mercer.learners.tables import TableModel
+
+ROWS = np.random.RandomState(0).rand(48, 4)
+WIDE = np.random.RandomState(1).rand(40, 70)
+CSR = sparse.csr_array(np.where(ROWS > 0.4, ROWS, 0))
+CODES = np.round(3 * ROWS)
+LABELS = np.array(["a", "b", "c"], dtype=object)[np.arange(len(ROWS)) % 3]
+GAUSSIAN = Gaussian(gamma=1.0)
+EXPRESSION = GAUSSIAN + 2 * Normalized(Linear()) * Columns(Laplacian(gamma=1.0), [0])
+
+
+class Example(NamedTuple):
+    """A fitted model, and rows that it takes (a table's path for a model of tables)."""
+
+    model: Any
+    X: Any
+
+
+def kernels() -> list[Any]:
+    """Return a kernel of every class."""
+    return [
+        ArcCosine(1),
+        Cauchy(length_scale=0.7),
+        Chi2(),
+        Columns(GAUSSIAN, [0, 2]),
+        Composed(Exponential(gamma=1.0), GAUSSIAN),
+        Exponential(gamma=0.5),
+        mercer.ExponentialChi2(sigma=0.5),
+        ExponentialPower(1.5),
+        GAUSSIAN,
+        Hellinger(),
+        Intersection(),
+        JensenShannon(),
+        Laplacian(gamma=0.3),
+        Linear(),
+        Matern(1.5),
+        Normalized(Polynomial(2)),
+        Polynomial(3, coef0=1.0),
+        Linear() * GAUSSIAN,
+        RationalQuadratic(2.0),
+        SameCategory(offset=0.5),
+        Scale(GAUSSIAN, [1.0, 0.0, 2.0, 3.0]),
+        0.5 * Linear(),
+        Sigmoid(gamma=0.1),
+        Linear() + GAUSSIAN,
+        VovkInfinite(),
+        VovkPolynomial(3),
+    ]
+
+
+def maps() -> Iterator[tuple[Any, Any]]:
+    """Yield maps and the rows to fit them on; sketches of length 101 have a prime factor beyond 5."""
+    for X in (ROWS, CSR, ROWS.astype(np.float32)):
+        yield mercer.TensorSketch(Polynomial(2, coef0=1.0), n_components=101, random_state=0), X
+        yield mercer.LinearFeatures(n_components=3, random_state=0), X
+        yield (
+            mercer.TensorProduct([mercer.LinearFeatures(), mercer.FourierFeatures(n_components=7)], n_components=77),
+            X,
+        )
+    yield mercer.TensorSketch(Polynomial(3), n_components=60, n_sketches=2, random_state=0), ROWS
+    yield mercer.TensorSketch(GAUSSIAN, n_components=41, random_state=np.random.RandomState(0)), ROWS
+    yield mercer.TensorSketch(Exponential(gamma=1.0), n_components=41, random_state=0), CSR
+    yield mercer.TensorSketch(VovkPolynomial(3), n_components=30, random_state=0), ROWS
+    yield mercer.SplitSketch(Polynomial(3, coef0=1.0), n_components=41, random_state=0), ROWS
+    yield mercer.SplitSketch(Polynomial(4), n_components=11, random_state=0), CSR
+    yield mercer.RandomMaclaurin(Polynomial(3, coef0=1.0), n_components=20, h01=True, random_state=0), ROWS
+    yield mercer.RandomMaclaurin(Exponential(gamma=0.5), n_components=20, random_state=0), CSR
+    yield mercer.RandomMaclaurin(Composed(Exponential(gamma=1.0), EXPRESSION), n_components=8, random_state=0), ROWS
+    yield mercer.LinearFeatures(), ROWS
+    yield mercer.FourierFeatures(Matern(1.5), n_components=21, random_state=0), CSR
+    yield mercer.FourierFeatures(GAUSSIAN, n_components=11, pairs=False, random_state=0), ROWS
+    yield mercer.OrthogonalFeatures(GAUSSIAN, n_components=21, random_state=0), ROWS
+    yield mercer.OrthogonalFeatures(GAUSSIAN, n_components=21, random_state=0), WIDE
+    yield mercer.QuasiRandomFeatures(GAUSSIAN, n_components=16, random_state=0), ROWS
+    yield mercer.Fastfood(GAUSSIAN, n_components=21, random_state=0), ROWS
+    yield mercer.RandomBinning(Laplacian(gamma=1.0), n_components=20, n_grids=7, random_state=0), ROWS
+    yield mercer.RandomBinning(Laplacian(gamma=1.0), n_components=20, n_grids=7, sparse_output=True), CSR
+    yield mercer.RandomBinning(Laplacian(gamma=1.0), n_components=None, n_grids=5, sparse_output=True), ROWS
+    for phi in ("cosine", "sigmoid", "relu"):
+        yield mercer.KitchenSinks(phi, n_components=11, random_state=0), ROWS
+    yield mercer.AdditiveFeatures(Chi2(), n_components=30), ROWS
+    yield mercer.AdditiveFeatures(JensenShannon(), n_components=3, random_state=0), ROWS
+    yield mercer.ExponentialChi2Features(n_components=21, random_state=0), ROWS
+    yield mercer.CategoryFeatures(SameCategory(offset=0.5), n_components=80), CODES[:, :2]
+    yield mercer.CategoryFeatures(n_components=5, random_state=0), CODES
+    yield mercer.Concatenate([mercer.LinearFeatures(), mercer.TensorSketch()], n_components=20, random_state=0), ROWS
+    yield mercer.Rescale(mercer.TensorSketch(n_components=11), scale=2.0, random_state=0), ROWS
+    yield mercer.Normalize(mercer.TensorSketch(n_components=11), random_state=0), ROWS
+    yield mercer.ScaleColumns(mercer.LinearFeatures(), weights=[1.0, 2.0, 0.0, 1.0], random_state=0), ROWS
+    yield mercer.SelectColumns(mercer.FourierFeatures(n_components=8), columns=[0, 2], random_state=0), CSR
+    yield mercer.ShiftInvariantFeatures(GAUSSIAN, n_components=11, random_state=0), ROWS
+    yield mercer.Nystroem(GAUSSIAN, n_components=7, random_state=0), ROWS
+    yield mercer.Nystroem(Polynomial(2), n_components=7, landmarks="rpcholesky", rank=3, random_state=0), CSR
+    yield mercer.Nystroem("precomputed", n_components=6, landmarks="uniform", random_state=0), GAUSSIAN(ROWS)
+    yield mercer.MEKA(GAUSSIAN, n_clusters=2, rank=3, random_state=0), ROWS
+    yield mercer.MEKA(GAUSSIAN, n_clusters=2, rank=3, psd=None, random_state=0), CSR
+
+
+def learners() -> Iterator[tuple[Any, Any, Any]]:
+    """Yield learners with X and y."""
+    one, two = ROWS[:, 0], ROWS[:, :2]
+    sketch = mercer.TensorSketch(n_components=11)
+    few = {"n_components": 7, "random_state": 0}
+    yield KernelRidge(GAUSSIAN, **few), ROWS, one
+    yield KernelRidge(EXPRESSION, alpha="gcv", alphas=[0.1, 1.0], **few), CSR, two
+    yield KernelRidge(features=sketch, alpha="loo", random_state=0), ROWS.astype(np.float32), one
+    yield mercer.KernelRidgeClassifier(GAUSSIAN, **few), ROWS, LABELS
+    yield mercer.KernelRidgeClassifier(GAUSSIAN, alpha="gcv", class_weight="balanced", **few), ROWS, one > 0.5
+    for loss in ("hinge", "squared_hinge"):
+        yield mercer.KernelSVC(GAUSSIAN, loss=loss, warm_start=True, tol=0.1, **few), ROWS, LABELS
+    yield mercer.KernelSVC(features=sketch, tol=0.1, random_state=0), CSR, one > 0.5
+    yield mercer.KernelSVR(GAUSSIAN, warm_start=True, tol=0.1, **few), ROWS, two
+    yield mercer.KernelLogisticRegression(GAUSSIAN, warm_start=True, **few), ROWS, LABELS
+    yield mercer.KernelLogisticRegression(GAUSSIAN, **few), CSR, one > 0.5
+    yield mercer.KernelOneClassSVM(GAUSSIAN, **few), ROWS, None
+    yield mercer.KernelPCA(GAUSSIAN, n_components=3, map_components=7, fit_inverse_transform=True), ROWS, None
+    yield mercer.KernelPCA(features=sketch, random_state=0), CSR, None
+    yield mercer.KernelKMeans(GAUSSIAN, n_clusters=3, **few), ROWS, None
+    yield mercer.KernelCCA(GAUSSIAN, map_components=7, random_state=0), ROWS, ROWS[:, ::-1] ** 2
+    yield mercer.KitchenSinksClassifier(**few), ROWS, LABELS
+    yield mercer.KitchenSinksRegressor("relu", **few), ROWS, one
+    for update in ("newton", "adagrad", "gradient"):
+        yield mercer.FOGDClassifier(GAUSSIAN, update=update, **few), ROWS, LABELS
+        yield mercer.NOGDClassifier(GAUSSIAN, update=update, **few), ROWS, LABELS
+        yield mercer.NOGDRegressor(GAUSSIAN, update=update, n_components=1000, random_state=0), CSR, one
+    yield mercer.FOGDRegressor(features=sketch, random_state=0), CSR, one
+    yield mercer.NOGDClassifier(GAUSSIAN, n_components=1000, random_state=0), ROWS, one > 0.5
+
+
+def pipelines() -> Iterator[tuple[Any, Any]]:
+    """Yield pipelines of what scikit-learn's classes a file may hold, and their rows."""
+    ridge = KernelRidge(GAUSSIAN, n_components=5, random_state=0)
+    for scaler in (StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Normalizer()):
+        yield make_pipeline(scaler, ridge), ROWS
+    holed = np.where(ROWS > 0.95, np.nan, ROWS)
+    yield make_pipeline(SimpleImputer(), StandardScaler(), ridge), holed
+    yield make_pipeline(OneHotEncoder(), ridge), CODES
+    yield make_pipeline(OneHotEncoder(drop="first", handle_unknown="ignore"), ridge), CODES
+    yield make_pipeline(OneHotEncoder(min_frequency=9, handle_unknown="infrequent_if_exist"), ridge), CODES
+
+
+def tables() -> Iterator[tuple[Any, Any]]:
+    """Yield models of tables, and the paths of their tables."""
+    folder = Path(tempfile.mkdtemp())
+    lines = [f"{x[0]:.3f},{x[1]:.3f},{'uvw'[i % 3]},{'yn'[i % 2]}" for i, x in enumerate(ROWS)]
+    (folder / "rows.csv").write_text("\n".join(["one,two,letter,target", *lines]) + "\n")
+    learner = {"classifier": mercer.KernelRidgeClassifier(GAUSSIAN, n_components=5, random_state=0)}
+    learner["regressor"] = KernelRidge(GAUSSIAN, n_components=5, random_state=0)
+    for target in ("target", "one"):
+        model = TableModel(**learner, test_fraction=0.2).fit(open_table(str(folder / "rows.csv")), target)
+        yield model, str(folder / "rows.csv")
+    yield TablePreparation().fit(open_table(str(folder / "rows.csv"))), None
+
+
+def examples() -> Iterator[Example]:
+    """Yield all fitted models."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kernel in kernels():
+            yield Example(kernel, ROWS)
+        for feature_map, X in maps():
+            yield Example(feature_map.fit(X), X)
+        for learner, X, y in learners():
+            yield Example(learner.fit(X) if y is None else learner.fit(X, y), X)
+        for pipeline, X in pipelines():
+            yield Example(pipeline.fit(X, ROWS[:, 0]), X)
+        for model, path in tables():
+            yield Example(model, path)

@@ -1,0 +1,113 @@
+"""Laws of what is stored: every attribute of every fitted estimator is declared, and every declared one occurs."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import mercer
+from mercer.kernels import Kernel
+from mercer.state import fields_of, parts
+from mercer.storage import ModelFileError, dumps, foreign, loads, registry
+
+FITTED_MODELS = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "fitted_models.py"))
+MODELS = [example.model for example in FITTED_MODELS["examples"]()]
+PUBLIC = [getattr(mercer, name) for name in mercer.__all__]
+ESTIMATORS = [cls for cls in PUBLIC if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
+
+
+def inside(value):
+    """Yield an object with all estimators and parts inside it."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from inside(item)
+    elif isinstance(value, BaseEstimator) or type(value) in parts().values():
+        yield value
+        yield from inside(vars(value))
+
+
+def own_attributes(value):
+    params = value.get_params(deep=False) if isinstance(value, BaseEstimator) else ()
+    return {name for name in vars(value) if name not in params}
+
+
+def every_class():
+    found = {}
+    for value in inside(MODELS):
+        found.setdefault(type(value), []).append(value)
+    return found
+
+
+CLASSES = every_class()
+
+
+def test_every_public_estimator_and_kernel_and_part_has_an_example():
+    assert not {cls.__name__ for cls in ESTIMATORS} - {cls.__name__ for cls in CLASSES}
+    assert not {cls.__name__ for cls in parts().values()} - {cls.__name__ for cls in CLASSES}
+    assert not set(foreign.STORED) - {cls.__name__ for cls in CLASSES} - {"Pipeline"}
+    kernels = {cls for cls in PUBLIC if isinstance(cls, type) and issubclass(cls, Kernel) and cls is not Kernel}
+    without_code = kernels - {mercer.DotProduct}  # which holds a function
+    assert not without_code - {type(model) for model in MODELS}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_attribute_is_declared_and_every_declaration_occurs(cls):
+    declared = {kind.attribute or name for name, kind in registry.stored_by(cls).items()}
+    seen = set().union(*(own_attributes(value) for value in CLASSES[cls]))
+    assert seen <= declared
+    # Names of columns and the kind of output are anybody's, and have a test of their own.
+    assert declared - seen <= {"feature_names_in_", "_sklearn_output_config"}
+
+
+@pytest.mark.parametrize("cls", [*ESTIMATORS, *parts().values()], ids=lambda cls: cls.__name__)
+def test_every_class_has_a_declaration_of_public_names(cls):
+    assert fields_of(cls)
+    assert not [name for name in registry.stored_by(cls) if name.startswith("_")]
+
+
+def test_a_class_without_a_declaration_is_refused_on_both_sides(monkeypatch):
+    model = mercer.LinearFeatures().fit(np.eye(3))
+    data = dumps(model)
+    monkeypatch.setattr(mercer.LinearFeatures, "_stored", {})
+    with pytest.raises(ModelFileError, match="has the attribute 'index_', which is neither a parameter nor declared"):
+        dumps(model)
+    with pytest.raises(ModelFileError, match="sets the attribute 'index_' of LinearFeatures"):
+        loads(data)
+
+
+def test_a_model_changed_by_hand_is_not_saved():
+    """What could not be read again is not written."""
+    model = mercer.LinearFeatures(n_components=2).fit(np.eye(3))
+    model.index_[0] = 2
+    with pytest.raises(ModelFileError, match=r"not as fit left it: LinearFeatures: index_ .* below D = 2, got 2"):
+        dumps(model)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if not isinstance(m, Kernel)], ids=lambda m: type(m).__name__)
+def test_no_declared_attribute_may_be_missing_or_of_another_kind(model):
+    """Each attribute that a fit sets is taken out, and replaced, by hand: the check must notice either."""
+    for value in inside(model):
+        attributes, declared = dict(vars(value)), registry.stored_by(type(value))
+        registry.check(value)
+        for name, kind in declared.items():
+            attribute = kind.attribute or name
+            if attribute not in attributes:
+                continue
+            _assert_refused(value, {**attributes, attribute: object()})
+            without = {key: item for key, item in attributes.items() if key != attribute}
+            if not kind.optional and own_attributes(value) != {attribute}:  # which would not be fitted
+                _assert_refused(value, without)
+
+
+def _assert_refused(value, attributes):
+    before = vars(value)
+    object.__setattr__(value, "__dict__", attributes)
+    try:
+        with pytest.raises(ValueError):  # noqa: PT011 - each kind has its own words
+            registry.check(value)
+    finally:
+        object.__setattr__(value, "__dict__", before)
