@@ -1,13 +1,15 @@
 """The kit itself: it accepts what is right at the stated rate, and refuses what is wrong."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
-from mercer import Linear, Polynomial, TensorSketch
+from mercer import FourierFeatures, Gaussian, KernelRidge, Linear, LinearFeatures, Polynomial, TensorSketch
 from mercer.features.hashes import draw_hashes
 from mercer.kernels import DotProductKernel
-from mercer.testing import assert_mean_close, check_feature_map, check_kernel
+from mercer.testing import assert_mean_close, assert_same, check_feature_map, check_fitted, check_kernel, check_refits
 
 
 @pytest.mark.parametrize("law", ["normal", "exponential", "chi-square of one degree"])
@@ -84,3 +86,102 @@ def test_a_wrong_kernel_is_refused():
     check_kernel(Linear())
     with pytest.raises(AssertionError, match="not positive semi-definite"):
         check_kernel(_NotPositive())
+
+
+class _LeavesATrace(FourierFeatures):
+    """A fit of its own, which forgets to forget."""
+
+    def fit(self, X, y=None):
+        trace = getattr(self, "trace_", None)
+        super().fit(X, y)
+        if trace is not None or X.shape[1] > 64:
+            self.trace_ = X.shape[1]
+        return self
+
+
+class _BreaksWhenRefused(FourierFeatures):
+    def fit(self, X, y=None):
+        self.offsets_ = None
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (_LeavesATrace, r"fitted more columns and then as it is: the earlier fit has left \['trace_'\]"),
+        (_BreaksWhenRefused, r"the refused fit has changed \['offsets_'\]"),
+    ],
+)
+def test_a_map_that_remembers_is_refused(wrong, message):
+    with pytest.raises(AssertionError, match=message):
+        check_refits(wrong(n_components=8))
+    with pytest.raises(AssertionError, match=message):
+        check_feature_map(wrong(Gaussian(gamma=1.0), n_components=8), sklearn_checks=False)
+
+
+def test_a_parameter_without_another_value_is_asked_for():
+    class Named(LinearFeatures):
+        def __init__(self, kernel=None, *, n_components=100, random_state=None, tone="loud"):
+            super().__init__(kernel, n_components=n_components, random_state=random_state)
+            self.tone = tone
+
+    with pytest.raises(AssertionError, match=r"others=\{'tone': \[...\]\}"):
+        check_refits(Named())
+    check_refits(Named(), others={"tone": ["quiet"]})
+    with pytest.raises(AssertionError, match=r"others names \['tune'\]"):
+        check_refits(Named(), others={"tune": ["quiet"]})
+
+
+class _ReadsAParameter(LinearFeatures):
+    def _largest_feature(self, norm, X):
+        return float(self.n_components) * super()._largest_feature(norm, X)
+
+
+class _KeepsTheRows(LinearFeatures):
+    def _draw(self, kernel, X, n_components, rng):
+        self.rows_ = X
+        return super()._draw(kernel, X, n_components, rng)
+
+    def _writer(self, X):
+        write = super()._writer(X)
+
+        def shifted(rows, out):
+            write(rows, out)
+            out += self.rows_.sum()
+
+        return shifted
+
+
+class _AsksWhetherNone(KernelRidge):
+    def predict(self, X):
+        return super().predict(X) + (self.random_state is None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (_ReadsAParameter(), "with another n_components after fit is read after fit"),
+        (_KeepsTheRows(), "with X overwritten after fit"),
+        (_AsksWhetherNone(n_components=8), "with another random_state after fit: predict"),
+    ],
+)
+def test_what_changes_after_fit_is_refused(wrong, message):
+    with pytest.raises(AssertionError, match=message):
+        check_fitted(wrong)
+
+
+def test_the_same_is_the_same_to_the_last_bit():
+    arrays = [np.arange(6.0).reshape(2, 3), sparse.csr_array(np.eye(2)), Linear(), {"a": [1, float("nan")]}]
+    assert_same(arrays, deepcopy(arrays))
+    for one, other in [
+        (np.zeros(2), np.array([0.0, -0.0])),
+        (np.zeros((2, 2)), np.asfortranarray(np.zeros((2, 2)))[:, ::-1]),
+        (np.zeros(2), np.zeros(2, dtype=np.float32)),
+        (1, 1.0),
+        (Polynomial(2), Polynomial(3)),
+        (TensorSketch(), TensorSketch(n_components=7)),
+        ({"a": 1}, {"a": 1, "b": 2}),
+        (np.random.RandomState(0), np.random.RandomState(1)),
+    ]:
+        with pytest.raises(AssertionError, match="it"):
+            assert_same(one, other, "it")

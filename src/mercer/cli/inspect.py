@@ -52,7 +52,7 @@ def _table_facts(model: Any) -> dict[str, Any]:
         "numbers": preparation.number_names_,
         "categories": dict(zip(preparation.category_names_, preparation.categories_, strict=True)),
         "left_out": preparation.left_out_,
-        "imputes": preparation.impute,
+        "imputes": preparation.imputes_,
     }
 
 

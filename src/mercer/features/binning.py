@@ -13,7 +13,7 @@ from mercer.features.fourier import require_shift_invariant
 from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.spectral import grids, require_grids
 from mercer.parallel import for_each_block, row_blocks
-from mercer.state import Integers, Many, Reals, Sizes, Stored, require
+from mercer.state import Flag, Integers, Many, Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_integer, check_memory, check_rows, row_number
 
 _LARGEST_CELL = 2.0**31 - 256  # cell numbers are int32, and float32 must hold the bound itself
@@ -46,6 +46,8 @@ class RandomBinning(FeatureMap):
 
     Attributes
     ----------
+    is_sparse_ : bool
+        Whether ``transform`` returns CSR arrays.
     columns_ : ndarray of int
         The column of X that each column of the grids cuts.
     pitches_, shifts_ : ndarray of shape (n_grids, len(columns_))
@@ -79,6 +81,7 @@ class RandomBinning(FeatureMap):
 
     # G grids, each on c columns.
     _stored = Stored(
+        is_sparse_=Flag(),
         columns_=Integers(("c",), least=0, below="d"),
         pitches_=Reals(("G", "c"), positive=True),
         shifts_=Reals(("G", "c")),
@@ -123,6 +126,7 @@ class RandomBinning(FeatureMap):
         if not self.cells_:
             require(sizes["D"] >= sizes["G"], "n_features_out must be at least the number of grids")
             return
+        require(self.is_sparse_, "cells_ must be empty where is_sparse_ is False")
         ascend = all(len(cells) and np.all(cells[1:] > cells[:-1]) for cells in self.cells_)
         require(len(self.cells_) == sizes["G"] and ascend, "cells_ must hold the cells of each grid in order")
         require(sum(map(len, self.cells_)) == sizes["D"], "n_features_out must be the number of cells")
@@ -136,6 +140,7 @@ class RandomBinning(FeatureMap):
                 f"RandomBinning: n_grids must be at most n_components, got {n_grids} and {n_components}: grids that "
                 "share a column only add noise. Raise n_components, or leave n_grids out."
             )
+        self.is_sparse_ = bool(self.sparse_output)
         self.columns_, self.pitches_ = grids(kernel, rng, n_grids, X.shape[1])
         shape = self.pitches_.shape
         self.shifts_: Array = np.asarray(rng.random_sample(shape))
@@ -158,9 +163,9 @@ class RandomBinning(FeatureMap):
         -------
         Z : ndarray or CSR array of shape (n_samples, n_features_out)
         """
-        if not self.sparse_output:
-            return super().transform(X)
         check_is_fitted(self)
+        if not self.is_sparse_:
+            return super().transform(X)
         X = check_rows(self, X, reset=False)
         what = f"{X.shape[0]} rows of cells"
         n_grids = len(self.pitches_)
@@ -168,7 +173,7 @@ class RandomBinning(FeatureMap):
         return self._seen_cells(self._hashes(X), X.dtype) if self.cells_ else self._hashed_cells(X)
 
     def _times(self, X: Any, weights: Array) -> Array:
-        return np.asarray(self.transform(X) @ weights) if self.sparse_output else super()._times(X, weights)
+        return np.asarray(self.transform(X) @ weights) if self.is_sparse_ else super()._times(X, weights)
 
     def _hashes(self, X: Any) -> Array:
         """Return the hashes of the cells of all rows, (n, n_grids)."""

@@ -272,7 +272,7 @@ class Rescale(Wrapper):
     Attributes
     ----------
     map_ : fitted feature map
-    kernel_ : Kernel
+    kernel_ : Scaled
         ``scale`` times the map's kernel.
 
     Examples
@@ -283,6 +283,11 @@ class Rescale(Wrapper):
     array([[2., 0.],
            [0., 2.]])
     """
+
+    _stored = Stored(
+        kernel_=Member(Scaled),
+    )
+    kernel_: Scaled
 
     def __init__(self, map: Any = None, *, scale: float = 1.0, random_state: Any = None):
         self.map = map
@@ -300,7 +305,7 @@ class Rescale(Wrapper):
 
     def _writer(self, X: Any) -> Writer:
         write_member = self.map_._writer(X)
-        factor = X.dtype.type(float(self.scale) ** 0.5)
+        factor = X.dtype.type(self.kernel_.scale**0.5)
 
         def write(rows: slice, out: Array) -> None:
             write_member(rows, out)
@@ -310,7 +315,7 @@ class Rescale(Wrapper):
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         part = self.map_._variance(X, Y)
-        return None if part is None else float(self.scale) ** 2 * part
+        return None if part is None else self.kernel_.scale**2 * part
 
     def _largest_feature(self, norm: float, X: Any) -> float:
-        return float(max(float(self.scale) ** 0.5, 1.0) * self.map_._largest_feature(norm, X))
+        return float(max(self.kernel_.scale**0.5, 1.0) * self.map_._largest_feature(norm, X))

@@ -13,7 +13,7 @@ from mercer.features.fourier import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
 from mercer.kernels.spectral import frequencies, is_shift_invariant
-from mercer.state import Real, Reals, Sizes, Stored, require
+from mercer.state import OneOf, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 _ROOT2 = 2.0**0.5
@@ -58,6 +58,8 @@ class KitchenSinks(FeatureMap):
 
     Attributes
     ----------
+    phi_ : str or callable
+        The feature function that was drawn for.
     weights_ : ndarray of shape (n_features, n_components)
     offsets_ : ndarray of shape (n_components,)
     bound_ : float
@@ -83,6 +85,7 @@ class KitchenSinks(FeatureMap):
     """
 
     _stored = Stored(
+        phi_=OneOf(tuple(_READY)),  # a function of the user's own is in no file
         weights_=Reals(("d", "D")),
         offsets_=Reals(("D",)),
         bound_=Real(0.0, finite=False),
@@ -98,14 +101,14 @@ class KitchenSinks(FeatureMap):
 
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._check_params()
-        n_components = int(self.n_components)
+        self.phi_, n_components = self.phi, int(self.n_components)
         needed = 8 * X.shape[1] * n_components
         check_memory("KitchenSinks", "n_components", n_components, needed, "the projections")
-        law = Gaussian() if self.law is None and self.phi == "cosine" else self.law
+        law = Gaussian() if self.law is None and self.phi_ == "cosine" else self.law
         if isinstance(law, Kernel):
             law = law.resolve(X)
         self.weights_, self.offsets_ = self._projections(law, n_components, X.shape[1], rng)
-        self.bound_ = _READY[self.phi].bound if isinstance(self.phi, str) else float("nan")
+        self.bound_ = _READY[self.phi_].bound if isinstance(self.phi_, str) else float("nan")
         self._n_features_out = n_components
         self.kernel_ = self._kernel_of(law)
         self._try_phi(X)
@@ -126,14 +129,14 @@ class KitchenSinks(FeatureMap):
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
-        if self.phi == "cosine":
+        if self.phi_ == "cosine":
             require(is_shift_invariant(self.kernel_), "kernel_ must be shift-invariant for phi='cosine'")
 
     def _kernel_of(self, law: Any) -> Kernel:
-        if self.phi == "cosine" and isinstance(law, Kernel):
+        if self.phi_ == "cosine" and isinstance(law, Kernel):
             return law
-        ready = _READY[self.phi].kernel if isinstance(self.phi, str) else None
-        return ready if ready is not None and law is None else ExpectedProduct(self.phi, law)
+        ready = _READY[self.phi_].kernel if isinstance(self.phi_, str) else None
+        return ready if ready is not None and law is None else ExpectedProduct(self.phi_, law)
 
     def _projections(
         self, law: Any, n_components: int, n_features: int, rng: np.random.RandomState
@@ -145,15 +148,15 @@ class KitchenSinks(FeatureMap):
             weights = rng.standard_normal((n_features, n_components))
         else:
             weights, offsets = _drawn(law, rng, n_components, n_features)
-        if self.phi == "cosine" and isinstance(law, Kernel):
+        if self.phi_ == "cosine" and isinstance(law, Kernel):
             offsets = rng.uniform(0, 2 * np.pi, n_components)
-        if self.phi == "sigmoid" and law is None:
+        if self.phi_ == "sigmoid" and law is None:
             offsets = rng.standard_normal(n_components)
         return weights, offsets
 
     def _try_phi(self, X: Any) -> None:
         """Meet a function that does not fit in ``fit`` already."""
-        if callable(self.phi):
+        if callable(self.phi_):
             few = X[: min(8, X.shape[0])]
             self._writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self._n_features_out), dtype=X.dtype))
 
@@ -167,7 +170,7 @@ class KitchenSinks(FeatureMap):
         weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)
         widths = np.array([self._n_features_out], dtype=np.int64)
         scale = X.dtype.type(self._n_features_out**-0.5)
-        function = _READY[self.phi].function if isinstance(self.phi, str) else self._users_phi
+        function = _READY[self.phi_].function if isinstance(self.phi_, str) else self._users_phi
 
         def write(rows: slice, out: Array) -> None:
             core.project_product(X, rows, weights, widths, out)
@@ -178,7 +181,7 @@ class KitchenSinks(FeatureMap):
         return write
 
     def _users_phi(self, projections: Array) -> Array:
-        values = np.asarray(self.phi(projections.copy()))  # a copy: phi may work in place and still return garbage
+        values = np.asarray(self.phi_(projections.copy()))  # a copy: phi may work in place and still return garbage
         if values.shape != projections.shape:
             raise ValueError(
                 f"KitchenSinks: phi must return an array of the shape it is given, {projections.shape}, got "
@@ -195,11 +198,11 @@ class KitchenSinks(FeatureMap):
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         k = self.kernel_(X, Y)
-        if self.phi == "cosine":
+        if self.phi_ == "cosine":
             second = 1 + self.kernel_(2 * X, 2 * Y) / 2
-        elif self.phi == "step":
+        elif self.phi_ == "step":
             second = 2 * k
-        elif self.phi == "relu":
+        elif self.phi_ == "relu":
             second = 2 * ArcCosine(2)(X, Y)
         else:
             return None
@@ -209,7 +212,8 @@ class KitchenSinks(FeatureMap):
 def _drawn(law: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int) -> tuple[Array, Array]:
     drawn = law(rng, n, n_features)
     weights, offsets = drawn if isinstance(drawn, tuple) else (drawn, np.zeros(n))
-    weights, offsets = np.asarray(weights, dtype=np.float64), np.asarray(offsets, dtype=np.float64)
+    # Copies: the function may return arrays that it keeps, and changes.
+    weights, offsets = np.array(weights, dtype=np.float64), np.array(offsets, dtype=np.float64)
     if weights.shape != (n_features, n) or offsets.shape != (n,):
         raise ValueError(
             f"KitchenSinks: law must return W of shape {(n_features, n)}, and offsets of shape {(n,)} if any, got "

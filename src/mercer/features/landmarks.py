@@ -17,7 +17,7 @@ weighted       with replacement, ~ k(x, x)^2 by default             none
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from warnings import catch_warnings, simplefilter, warn
 
@@ -241,9 +241,8 @@ def choose(landmarks: Any, kernel: Kernel, X: Any, n_landmarks: int, rng: np.ran
                 f"landmarks must be 'auto', one of {sorted(CHOOSERS)}, row numbers or points, got {name!r}."
             )
         return CHOOSERS[name](kernel, X, n_landmarks, random_state=rng)
-    if callable(landmarks):
-        return landmarks(kernel, X, n_landmarks, random_state=rng)  # type: ignore[no-any-return]
-    return _given(landmarks, X)
+    chosen = landmarks(kernel, X, n_landmarks, random_state=rng) if callable(landmarks) else _given(landmarks, X)
+    return replace(chosen, points=chosen.points.copy())  # the caller's own array, which may change
 
 
 def _given(landmarks: Any, X: Any) -> Landmarks:

@@ -17,17 +17,20 @@ class _Transformed(Wrapper):
 
     _stored = Stored(
         map_=Member(FeatureMap, {"n_features_in_": "inner", "_n_features_out": "D"}),
+        applied=Member((Linear, TransformedKernel), attribute="_applied"),
     )
+    _applied: Kernel
 
     @abstractmethod
     def _wrapped(self, kernel: Kernel) -> Kernel:
-        """Return the kernel of transformed rows."""
+        """Return the kernel of transformed rows, by the parameters."""
 
     def _transformed(self, X: Any) -> Any:
-        wrapped = self._wrapped(Linear())
-        return wrapped.apply(X) if isinstance(wrapped, TransformedKernel) else X
+        """Transform rows as in ``fit``."""
+        return _apply(self._applied, X)
 
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        self._applied = self._wrapped(Linear())  # a frozen value: what the parameters become later does not matter
         self._fit_map(self._transformed(X), rng)
         self.kernel_ = self._wrapped(self.map_.kernel_)
 
@@ -39,13 +42,18 @@ class _Transformed(Wrapper):
     def _most_features(self, n_features: int) -> float:
         if self.map is None:
             return np.inf
-        return float(self.map._most_features(self._transformed(np.empty((0, n_features))).shape[1]))
+        transformed = _apply(self._wrapped(Linear()), np.empty((0, n_features)))
+        return float(self.map._most_features(transformed.shape[1]))
 
     def _writer(self, X: Any) -> Writer:
         return self.map_._writer(self._transformed(X))
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         return self.map_._variance(self._transformed(X), self._transformed(Y))
+
+
+def _apply(kernel: Kernel, X: Any) -> Any:
+    return kernel.apply(X) if isinstance(kernel, TransformedKernel) else X
 
 
 class ScaleColumns(_Transformed):
@@ -82,7 +90,7 @@ class ScaleColumns(_Transformed):
         return kernel if self.weights is None else Scale(kernel, self.weights)
 
     def _largest_feature(self, norm: float, X: Any) -> float:
-        largest = 1.0 if self.weights is None else float(np.abs(np.asarray(self.weights)).max())
+        largest = float(np.abs(self._applied.weights).max()) if isinstance(self._applied, Scale) else 1.0
         return self.map_._largest_feature(largest * norm, X)
 
 

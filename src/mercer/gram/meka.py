@@ -145,7 +145,7 @@ class MEKA(FeatureMap, GramOperator):
             [W.shape for W in self.features_] == shapes, "features_ must have the rows and the ranks of the clusters"
         )
         require(sum(rank for _, rank in shapes) == sizes["w"], "link_ must have the ranks of all clusters")
-        require(self.psd is None or sizes["D"], "n_features_out must be at least 1")
+        require(np.isnan(self.shift_) or sizes["D"], "n_features_out must be at least 1")
 
     @property
     def _places(self) -> list[slice]:
@@ -261,7 +261,7 @@ class MEKA(FeatureMap, GramOperator):
         return np.asarray(solution[:, 0] if vector else solution)
 
     def _check_positive(self, what: str) -> None:
-        if self.psd is None:
+        if np.isnan(self.shift_):
             raise ValueError(
                 f"MEKA: {what} needs a positive semi-definite link matrix. Fit with psd='clip' or 'shift'."
             )

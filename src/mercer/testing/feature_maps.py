@@ -1,6 +1,7 @@
 """What a feature map claims: its mean is the kernel, its variance what the theorem says, its draws those of a seed."""
 
 import pickle
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from mercer._typing import Array
 from mercer.config import config_context
 from mercer.features import FeatureMap
+from mercer.testing.fitted import check_fitted
+from mercer.testing.refits import check_refits
 from mercer.testing.samples import assert_mean_close, rounding, sample_rows
 
 
@@ -24,8 +27,9 @@ def check_feature_map(
     variance: bool = True,
     sklearn_checks: bool = True,
     data_dependent: bool = False,
+    others: Mapping[str, Sequence[Any]] | None = None,
 ) -> None:
-    """Check a feature map: scikit-learn's contract, mean, variance, rate, types, blocks, threads, draws.
+    """Check a feature map: scikit-learn's contract, mean, variance, rate, types, blocks, threads, draws, refits.
 
     Parameters
     ----------
@@ -40,12 +44,16 @@ def check_feature_map(
         Leave out what a map does not claim.
     data_dependent : bool
         Whether ``fit`` looks at the values of X: float32 rows may then draw another map than float64 ones.
+    others : dict of parameter name to values, optional
+        Values to change a parameter to between two fits, as in ``check_refits``.
     """
     X = sample_rows() if X is None else np.asarray(X, dtype=np.float64)
     if sklearn_checks:
         check_estimator(clone(feature_map))
     _check_transform(feature_map, X)
     _check_draws(feature_map, X, data_dependent)
+    check_refits(feature_map, X, others=others)
+    check_fitted(feature_map, X)
     if unbiased:
         for width in (_width(feature_map, X), 4 * _width(feature_map, X)):
             _check_moments(_resized(feature_map, width), X, n_draws, false_alarm, variance)

@@ -1,7 +1,7 @@
 """What a learner promises: arrays and streams alike, interruptions without a trace, and never NaN."""
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,12 +13,23 @@ from sklearn.utils.estimator_checks import check_estimator
 from mercer._typing import Array
 from mercer.config import config_context
 from mercer.data import Blocks, as_blocks
+from mercer.testing.fitted import check_fitted
+from mercer.testing.refits import check_refits
+
+# Rows that are fitted again and again.
+_FEW_ROWS = 100
 
 
 def check_learner(
-    learner: BaseEstimator, X: Any = None, y: Any = None, *, rtol: float = 1e-3, sklearn_checks: bool = True
+    learner: BaseEstimator,
+    X: Any = None,
+    y: Any = None,
+    *,
+    rtol: float = 1e-3,
+    sklearn_checks: bool = True,
+    others: Mapping[str, Sequence[Any]] | None = None,
 ) -> None:
-    """Check a learner: scikit-learn's contract, streams, threads, types, interruptions, and that NaN never comes out.
+    """Check a learner: scikit-learn's contract, streams, threads, types, interruptions, refits, and no NaN.
 
     Parameters
     ----------
@@ -30,9 +41,12 @@ def check_learner(
         score: that of the solver's tolerance.
     sklearn_checks : bool
         Whether to run scikit-learn's own checks too.
+    others : dict of parameter name to values, optional
+        Values to change a parameter to between two fits, as in ``check_refits``.
     """
     if sklearn_checks:
         check_estimator(clone(learner))
+    given = X
     X = np.random.RandomState(0).standard_normal((5000, 3)) if X is None else np.asarray(X, dtype=np.float64)
     if y is None and (is_classifier(learner) or is_regressor(learner)):
         y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
@@ -47,6 +61,9 @@ def check_learner(
     _check_rows_as(model, X, y, expected, rtol)
     _check_interruptions(model, X, y)
     _check_never_nan(model, X, y)
+    few, labels = (None, None) if given is None else (X[:_FEW_ROWS], None if y is None else y[:_FEW_ROWS])
+    check_refits(learner, few, labels, others=others)
+    check_fitted(learner, few, labels)
 
 
 def _outputs(model: Any, X: Any) -> dict[str, Array]:

@@ -40,6 +40,8 @@ class TablePreparation(BaseEstimator):
     most_frequent_ : list of int
     left_out_ : list of str
         Columns that hold one value.
+    imputes_ : bool
+        Whether ``transform`` fills missing values in.
     is_sparse_ : bool
     n_features_out_ : int
 
@@ -67,6 +69,7 @@ class TablePreparation(BaseEstimator):
         scale_=Reals(("n",), positive=True),
         categories_=Many(Many(Text()), "c"),
         most_frequent_=Many(Count(), "c"),
+        imputes_=Flag(),
         is_sparse_=Flag(),
         n_features_out_=Count(least=1),
     )
@@ -124,6 +127,7 @@ class TablePreparation(BaseEstimator):
         self.categories_ = [sorted(summary.counts[j]) for j in categorical]
         most = [summary.counts[j].most_common(1)[0][0] for j in categorical]
         self.most_frequent_ = [known.index(value) for known, value in zip(self.categories_, most, strict=True)]
+        self.imputes_ = bool(self.impute)
         self.is_sparse_ = bool(summary.table.is_sparse)
         self.n_features_out_ = len(varied) + sum(map(len, self.categories_))
 
@@ -201,7 +205,7 @@ class TablePreparation(BaseEstimator):
     def _fill(self, owner: str, numbers: Array, standard: Array, first_row: int) -> None:
         """Impute the mean, which is 0 by now; refuse infinity, and missing values where they are not to be imputed."""
         missing = np.isnan(numbers)
-        wrong = np.isinf(numbers) if self.impute else ~np.isfinite(numbers)
+        wrong = np.isinf(numbers) if self.imputes_ else ~np.isfinite(numbers)
         if wrong.any():
             row, column = (int(i) for i in np.argwhere(wrong)[0])
             name = self.number_names_[column]
@@ -226,7 +230,7 @@ class TablePreparation(BaseEstimator):
         places: Array = table[np.maximum(column.codes, 0)]
         missing = column.codes < 0
         if missing.any():
-            if not self.impute:
+            if not self.imputes_:
                 raise _missing(owner, name, first_row + int(np.argmax(missing)))
             places[missing] = fill
         if unseen is not None:

@@ -1,0 +1,76 @@
+"""Rows, targets and outputs that suit any estimator, for laws that hold for all."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from mercer._typing import Array
+from mercer.features import FeatureMap
+from mercer.gram import GramOperator
+from mercer.testing.samples import sample_rows
+
+_METHODS = ("transform", "predict", "decision_function", "predict_proba", "score_samples")
+
+
+def seeded(estimator: Any) -> Any:
+    """Return an unfitted copy with a seed, where it takes one."""
+    copy = clone(estimator)
+    return copy.set_params(random_state=0) if "random_state" in copy.get_params(deep=False) else copy
+
+
+def fitted_quietly(estimator: Any, X: Any, y: Any) -> Any:
+    """Fit an estimator, on rows alone where y is None, without warnings."""
+    with catch_warnings():
+        simplefilter("ignore")
+        return estimator.fit(X) if y is None else estimator.fit(X, y)
+
+
+def rows_for(estimator: Any, n_rows: int = 40, n_features: int = 10) -> Array:
+    """Return rows that every kernel takes: entries not below 0, as histograms have, and lengths below one."""
+    return np.asarray(np.abs(sample_rows(n_rows, n_features)))
+
+
+def targets_for(estimator: Any, X: Any, *, other: bool = False) -> Any:
+    """Return targets of the kind that an estimator needs, or of its other kind; None where there are none.
+
+    Three classes or two; numbers in one column or in two; a second view of the rows.
+    """
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    numbers = dense[:, 0] + dense[:, -1] ** 2
+    tags = get_tags(estimator).target_tags
+    if is_classifier(estimator):
+        order = np.argsort(np.argsort(numbers))
+        return order % 2 if other else np.array(["low", "middle", "top"])[order * 3 // len(order)]
+    if is_regressor(estimator):
+        if other:
+            return np.column_stack([numbers, dense[:, 1]]) if tags.multi_output else None
+        return numbers
+    return dense[:, ::-1] ** 2 if tags.required and not other else None
+
+
+def outputs(estimator: Any, X: Any) -> dict[str, Any]:
+    """Return what a fitted estimator makes of rows, by the method's name; a refusal by its words."""
+    calls: dict[str, Callable[[], Any]] = {
+        name: partial(getattr(estimator, name), X) for name in _METHODS if hasattr(estimator, name)
+    }
+    if isinstance(estimator, FeatureMap) and not sparse.issparse(X):
+        few = np.asarray(X[:5], dtype=np.float64)
+        calls["variance"] = lambda: estimator._variance(few, few)
+    if isinstance(estimator, GramOperator):
+        calls |= {"product": lambda: estimator @ np.eye(estimator.shape[0]), "diagonal": estimator.diagonal}
+    return {name: _called(call) for name, call in calls.items()}
+
+
+def _called(call: Callable[[], Any]) -> Any:
+    with catch_warnings():
+        simplefilter("ignore")
+        try:
+            return call()
+        except ValueError as error:
+            return str(error)
