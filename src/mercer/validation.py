@@ -87,13 +87,17 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     return _rows(name, "X", X)
 
 
-def check_matrix(owner: str, name: str, X: Any, *, first_row: int = 0) -> Any:
-    """Return a kernel's argument, or a block of rows from ``first_row`` on, as a finite float array or CSR matrix."""
+def check_matrix(owner: str, name: str, X: Any, *, first_row: int = 0, finite: bool = True) -> Any:
+    """Return a kernel's argument, or a block of rows from ``first_row`` on, as a finite float array or CSR matrix.
+
+    With ``finite=False`` the caller sees to it that the numbers are finite, by ``block_norm``.
+    """
     if not _is_plain(X):  # scikit-learn's check takes as long as the features of 50 rows, and blocks are many
         X = _numbers(owner, name, X)
         X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name, estimator=owner)
     X = _rows(owner, name, X)
-    block_norm(owner, name, X, slice(0, X.shape[0]), first_row=first_row)
+    if finite:
+        block_norm(owner, name, X, slice(0, X.shape[0]), first_row=first_row)
     return X
 
 

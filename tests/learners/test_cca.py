@@ -205,7 +205,7 @@ def test_bad_input_is_named_and_leaves_the_estimator_as_it_was(call, message):
         KernelCCA().transform(X)
 
 
-@pytest.mark.parametrize("last", [2, 3, 5], ids=["survey", "survey of y", "moments"])
+@pytest.mark.parametrize("last", [2, 4], ids=["survey", "moments"])
 def test_an_interrupted_fit_leaves_the_estimator_as_it_was(last):
     model = KernelCCA(random_state=0).fit(X, Y)
     before, passes = model.transform(X, Y), []

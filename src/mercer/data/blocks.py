@@ -12,7 +12,7 @@ from scipy import sparse
 from mercer._typing import Array
 from mercer.config import get_config
 from mercer.data.readers import Block, Reader, entries, own_rows, reader_of, stacked
-from mercer.validation import check_matrix
+from mercer.validation import block_norm, check_matrix
 
 
 class Blocks:
@@ -125,12 +125,16 @@ class Blocks:
     def __iter__(self) -> Iterator[Any]:
         return (block.X for block in self.labelled())
 
-    def labelled(self) -> Iterator[Block]:
-        """Iterate over the blocks as ``Block(X, y, sample_weight)``."""
+    def labelled(self, *, finite: bool = True) -> Iterator[Block]:
+        """Iterate over the blocks as ``Block(X, y, sample_weight)``.
+
+        With ``finite=False`` numbers may still be NaN or infinite, and ``check_finite`` is the caller's to call: an
+        engine reads one block after the other, and checks many at a time.
+        """
         size = self._rows_a_block()
         held: list[Block] = []
         n_held = 0
-        for piece in self._checked_pieces(size):
+        for piece in self._checked_pieces(size, finite=finite):
             start = 0
             while n_held + piece.n_rows - start >= size:
                 stop = start + size - n_held
@@ -141,6 +145,12 @@ class Blocks:
                 n_held += piece.n_rows - start
         if held:
             yield stacked(held)
+
+    def check_finite(self, block: Block) -> Block:
+        """Return a block of ``labelled(finite=False)``, or refuse it by the row and column that is not finite."""
+        if not self._trusted:
+            block_norm(self.owner, "X", block.X, slice(0, block.n_rows), first_row=block.first_row)
+        return block
 
     def recut(self, block_rows: int | None, owner: str) -> "Blocks":
         """Return the same rows in blocks of another size, for another owner."""
@@ -169,13 +179,13 @@ class Blocks:
     def _rows_a_block(self) -> int:
         return self.block_rows or get_config().block_rows
 
-    def _checked_pieces(self, size: int) -> Iterator[Block]:
+    def _checked_pieces(self, size: int, *, finite: bool) -> Iterator[Block]:
         """Yield the reader's pieces with their y and weights, each checked, and at the end the number of rows."""
         first_row = 0
         for given in self.reader.pieces(size):
             if given.X.ndim == 2 and given.n_rows == 0:
                 continue
-            piece = given if self._trusted else self._checked(given, first_row)
+            piece = given if self._trusted else self._checked(given, first_row, finite=finite)
             X = piece.X
             last_row = first_row + X.shape[0]
             self._check_same_kind(X, first_row)
@@ -189,9 +199,9 @@ class Blocks:
             first_row = last_row
         self._check_count(first_row)
 
-    def _checked(self, piece: Block, first_row: int) -> Block:
-        """Return a piece whose rows are finite numbers, in memory that the reader does not fill again."""
-        X = check_matrix(self.owner, "X", piece.X, first_row=first_row)
+    def _checked(self, piece: Block, first_row: int, *, finite: bool) -> Block:
+        """Return a piece whose rows are numbers, finite if asked, in memory that the reader does not fill again."""
+        X = check_matrix(self.owner, "X", piece.X, first_row=first_row, finite=finite)
         return piece._replace(X=X) if self.reader.keeps_pieces else own_rows(X, piece)
 
     def _check_count(self, n_rows: int) -> None:

@@ -15,7 +15,8 @@ T = TypeVar("T")
 class Local:
     """``map`` and ``reduce`` on the threads of ``config_context(threads=...)``, with BLAS held to one thread.
 
-    One block a thread is in work and as many results wait, whatever the number of rows. Results are merged in the order
+    Blocks are read one after the other, since a source is read at one place; checks and work share the threads. One
+    block per thread is in work and as many results wait, whatever the number of rows. Results are merged in the order
     of the blocks: a left fold is the merge tree that needs no more than the total, where a balanced one would hold
     log2(n) statistics, each as large as the total.
 
@@ -31,19 +32,19 @@ class Local:
     def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
         """Yield ``work(block)`` for each block, in order: a few blocks a thread at a time."""
         at_once = 4 * get_config().threads
-        rows = blocks.labelled()
+        rows = blocks.labelled(finite=False)
         while group := [block for _, block in zip(range(at_once), rows, strict=False)]:
             results: list[Any] = [None] * len(group)
 
             def store(numbered: tuple[int, Block], results: list[Any] = results) -> None:
-                results[numbered[0]] = work(numbered[1])
+                results[numbered[0]] = work(blocks.check_finite(numbered[1]))
 
             for_each_block(store, list(enumerate(group)))
             yield from results
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Merge ``work(block)`` of all blocks into ``into``, in the order of the blocks, and return it."""
-        return fold(work, blocks.labelled(), into)
+        return fold(lambda block: work(blocks.check_finite(block)), blocks.labelled(finite=False), into)
 
 
 def fold(work: Callable[[T], S], items: Iterable[T], into: S) -> S:

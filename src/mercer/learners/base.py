@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.config import config_context, get_config, lasting_limit
-from mercer.data import Block, Blocks, as_blocks, reservoir
+from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import Engine, Local, rows_of
 from mercer.engines.base import S
 from mercer.features import FeatureMap, feature_map
@@ -26,6 +26,7 @@ from mercer.fitting import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows, WarmStart
+from mercer.learners.survey import Survey
 from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, Text, require
 from mercer.validation import check_integer, check_rows, check_weights, rows_from
@@ -59,9 +60,11 @@ class KernelLearner(NestedParams, BaseEstimator):
     """A linear model on the features of a kernel.
 
     A subclass writes ``_check_y`` (of an array, or of a block), ``_targets`` (y of a block as a matrix of numbers) and
-    ``_solve`` (from rows of features to coefficients, which it sets); ``_look`` is shown every block of the first pass,
-    before there is a map. Whatever is refused or interrupted in ``fit`` leaves the estimator as it was, and whatever an
-    earlier ``fit`` left is forgotten: ``warm_start`` reads it from the estimator itself, while a new one is fitted.
+    ``_solve`` (from rows of features to coefficients, which it sets). What it must know of y before there is a map the
+    first pass finds for it: ``_sought`` is the empty statistic, ``_look`` adds a block, ``_after_survey`` takes all.
+
+    Whatever is refused or interrupted in ``fit`` leaves the estimator as it was, and whatever an earlier ``fit`` left
+    is forgotten: ``warm_start`` reads it from the estimator itself, while a new one is fitted.
     """
 
     # d columns, f features of the map; in linear models, k columns of scores.
@@ -134,10 +137,13 @@ class KernelLearner(NestedParams, BaseEstimator):
         name = type(self).__name__
         blocks = self._labelled_blocks(X, y, sample_weight).recut(_BLOCK_ROWS, name)
         rng = check_random_state(self.random_state)
-        sample, weight = self._survey(blocks, rng)
+        survey = self._survey(blocks, rng)
+        sample, weight = survey.rows, survey.row_weights
+        self._after_survey(survey.found, rng)
         self.feature_map_ = self._fitted_map(sample, weight, rng, earlier)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
         rows = FeatureRows(self, blocks, sample, weight)
+        rows.found = survey.found
         if earlier is not None and self.feature_map_ is earlier.feature_map_:
             rows.start = earlier._end()
         solution = self._solved(rows)
@@ -194,26 +200,23 @@ class KernelLearner(NestedParams, BaseEstimator):
         """Return how many rows to sample: enough to fit a map, and a kernel's parameters, on them."""
         return max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * self._map_width() if self.features is None else 0)
 
-    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
-        """Look at all rows once: count and check them, and return a uniform sample and its weights."""
-        size, total = self._sample_rows(), 0.0
+    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> Survey:
+        """Look at all rows once, on all threads: check and count them, sample them, and see what y holds."""
+        survey = Survey.of(blocks.width, self._sample_rows(), rng.randint(2**31 - 1), self._sought(rng))
 
-        def rows() -> Iterator[tuple[Any, Array]]:
-            nonlocal total
-            for block in blocks.labelled():
-                with rows_from(block.first_row):
-                    weight = self._weights(block)
-                    total += float(weight.sum())
-                    self._look(block, weight)
-                yield block.X, weight
+        def look(block: Block) -> Survey:
+            weight = self._weights(block)
+            part = survey.zero().update(block.X, block.first_row, weight)
+            if part.found is not None:
+                self._look(part.found, block, weight)
+            return part
 
-        sample, weight = reservoir(rows(), size, np.random.RandomState(rng.randint(2**31 - 1)), trusted=True)
-        if not total > 0:
+        self._reduce("survey", look, blocks, survey)
+        if not survey.weight > 0:
             raise ValueError(
                 f"{type(self).__name__}: sample_weight must not be all zero. Leave it out for equal weights."
             )
-        # The weights of a sample may all be 0 where those of all rows are not.
-        return sample, weight if weight.any() else np.ones(len(weight))
+        return survey
 
     def _fitted_map(self, sample: Any, weight: Array, rng: np.random.RandomState, earlier: Self | None) -> FeatureMap:
         """Fit the map on all rows where they are few, on a uniform sample where they are many."""
@@ -373,8 +376,15 @@ class KernelLearner(NestedParams, BaseEstimator):
             "(sklearn.preprocessing.StandardScaler), or pass float64."
         )
 
-    def _look(self, block: Block, weight: Array) -> None:
-        """See a block of the first pass."""
+    def _sought(self, rng: np.random.RandomState) -> Any:
+        """Return the empty statistic of what the first pass looks for in y, None for nothing."""
+        return None
+
+    def _look(self, found: Any, block: Block, weight: Array) -> None:
+        """Add a block of the first pass to what is found; called on several threads at once."""
+
+    def _after_survey(self, found: Any, rng: np.random.RandomState) -> None:
+        """Take what the first pass found in y."""
 
     def _check_y(self, y: Any) -> Array:
         raise NotImplementedError

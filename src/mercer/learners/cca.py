@@ -1,6 +1,5 @@
 """Canonical correlations between the features of two kernels."""
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks, as_blocks, reservoir
+from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.features import FeatureMap
 from mercer.features.base import as_kernel
@@ -19,8 +18,8 @@ from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
 from mercer.state import Count, Member, Reals, Stored
-from mercer.stats import Moments
-from mercer.validation import check_integer, check_matrix, check_memory, check_real, rows_from
+from mercer.stats import Moments, RowSample
+from mercer.validation import check_integer, check_matrix, check_memory, check_real
 
 # Matrices of the width of both maps, in float64, that the solve holds at once.
 _SQUARE_MATRICES = 5
@@ -214,22 +213,18 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         check_integer(name, "n_components", self.n_components)
         check_real(name, "alpha", self.alpha, least=0)
 
-    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
-        """Survey the rows, and draw the map of the second view from a sample of its own."""
+    def _sought(self, rng: np.random.RandomState) -> RowSample:
+        return RowSample(self._sample_rows(), rng.randint(2**31 - 1))
 
-        def views() -> Iterator[tuple[Any, Array]]:
-            for block in blocks.labelled():
-                with rows_from(block.first_row):
-                    view = self._check_y(block.y)
-                yield view, self._weights(block)
+    def _look(self, found: RowSample, block: Block, weight: Array) -> None:
+        found.update(self._check_y(block.y), block.first_row, weight)
 
-        sample = super()._survey(blocks, rng)
-        y_sample, weight = reservoir(views(), self._sample_rows(), np.random.RandomState(rng.randint(2**31 - 1)))
-        weight = weight if weight.any() else np.ones(len(weight))
+    def _after_survey(self, found: Any, rng: np.random.RandomState) -> None:
+        """Draw the map of the second view from a sample of its own."""
+        weight = found.values if found.values.any() else np.ones(len(found.values))
         kernel = self.kernel if self.y_kernel is None else self.y_kernel
-        self.y_feature_map_ = self._drawn_map("y_features", self.y_features, kernel, y_sample, weight, rng)
+        self.y_feature_map_ = self._drawn_map("y_features", self.y_features, kernel, found.rows, weight, rng)
         self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
-        return sample
 
     def _targets(self, block: Block) -> Any:
         """Return the features of the second view."""

@@ -10,9 +10,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks
+from mercer.data import Block
 from mercer.learners.base import KernelLearner
 from mercer.state import Names, Sizes, Stored, require
+from mercer.stats import ClassTotals
 from mercer.validation import check_finite_y, check_real
 
 
@@ -64,12 +65,14 @@ class KernelClassifier(ClassScores):
     _weight_of_class: Array | None
     _sum_of_weights: float
 
-    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
-        self._found: tuple[Array, Array] | None = None
-        sample = super()._survey(blocks, rng)
-        assert self._found is not None  # noqa: S101
-        classes, totals = self._found
-        del self._found
+    def _sought(self, rng: np.random.RandomState) -> ClassTotals:
+        return ClassTotals()
+
+    def _look(self, found: ClassTotals, block: Block, weight: Array) -> None:
+        found.update(self._check_y(block.y), weight)
+
+    def _after_survey(self, found: Any, rng: np.random.RandomState) -> None:
+        classes, totals = found.classes, found.totals
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {classes.tolist()[0]!r}. "
@@ -77,14 +80,6 @@ class KernelClassifier(ClassScores):
             )
         self.classes_ = classes
         self._weight_of_class, self._sum_of_weights = self._class_weights(totals), float(totals.sum())
-        return sample
-
-    def _look(self, block: Block, weight: Array) -> None:
-        labels, totals = self._check_y(block.y), weight
-        if self._found is not None:
-            labels, totals = np.concatenate([self._found[0], labels]), np.concatenate([self._found[1], totals])
-        classes, where = np.unique(labels, return_inverse=True)
-        self._found = classes, np.bincount(where, totals, len(classes))
 
     def _class_weights(self, totals: Array) -> Array | None:
         """Return the weight of each class, None where all are 1."""

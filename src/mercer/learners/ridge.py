@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks
+from mercer.data import Block
 from mercer.learners.base import LINEAR, KernelLearner
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
@@ -73,7 +73,7 @@ class _Ridge(KernelLearner):
             )
         # Random signs of rows estimate the few degrees of freedom that few rows leave; of features they could not.
         signs_of_rows = self.alpha == "gcv" and rows.n_rows <= rows.n_features
-        system = centred_system(rows, self._target_origin(), with_probes=signs_of_rows)
+        system = centred_system(rows, self._target_origin(rows), with_probes=signs_of_rows)
         tol = 1e-10 if rows.dtype == np.float64 else 1e-5
         if self.alpha == "gcv":
             solution, scores, coefs = solve_path(system, alphas, self._n_counted(system.weight), tol)
@@ -86,7 +86,7 @@ class _Ridge(KernelLearner):
 
     def _by_moments(self, rows: FeatureRows, alphas: Array) -> Solution:
         """Solve with the moments of one pass; leave-one-out takes a second."""
-        empty = Moments.of(rows.n_features, self._n_targets, rows.origin, self._target_origin())
+        empty = Moments.of(rows.n_features, self._n_targets, rows.origin, self._target_origin(rows))
         moments = rows.reduce("moments", empty.of_block, empty.zero())
         gram, cross, squares = moments.centred()
         if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
@@ -145,7 +145,7 @@ class _Ridge(KernelLearner):
         totals = rows.reduce("leave-one-out", work, Totals.of(len(alphas)))
         return np.asarray(totals.values / moments.weight)
 
-    def _target_origin(self) -> Array:
+    def _target_origin(self, rows: FeatureRows) -> Array:
         """Return a point near the mean of the targets."""
         return np.zeros(self._n_targets)
 
@@ -234,24 +234,9 @@ class KernelRidge(ManyTargets, _Ridge):
     True
     """
 
-    def _survey(self, blocks: Blocks, rng: np.random.RandomState) -> tuple[Any, Array]:
-        self._seen: tuple[float, Array] = 0.0, np.zeros(1)
-        return super()._survey(blocks, rng)
-
-    def _look(self, block: Block, weight: Array) -> None:
-        super()._look(block, weight)
-        (total, mean), more = self._seen, float(weight.sum())
-        if more > 0:
-            mean = mean + weight @ (self._targets(block) - mean) / (total + more)
-        self._seen = total + more, mean
-
-    def _target_origin(self) -> Array:
-        return self._seen[1]
-
-    def _solve(self, rows: FeatureRows) -> Solution:
-        solution = super()._solve(rows)
-        del self._seen
-        return solution
+    def _target_origin(self, rows: FeatureRows) -> Array:
+        mean: Array = rows.found.mean
+        return mean
 
 
 class KernelRidgeClassifier(_Ridge, KernelClassifier):

@@ -64,6 +64,8 @@ class FeatureRows:
         The mean of the features of some rows: a point near that of all.
     start : WarmStart or None
         With ``warm_start``: the solution of the last fit on these features.
+    found : statistic or None
+        What the first pass found in y.
     """
 
     def __init__(self, learner: "KernelLearner", blocks: Blocks, sample: Any, sample_weight: Array):
@@ -79,6 +81,7 @@ class FeatureRows:
         entries = probe.nnz / probe.shape[0] if self.is_sparse else self.n_features
         self._row_bytes = entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
         self.start: WarmStart | None = None
+        self.found: Any = None
         self._held: Blocks | None = None
         self._matrix: tuple[Any, Any, Array | None] | None = None
         self._released = False

@@ -9,6 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import KernelLearner
+from mercer.stats import TargetMeans
 from mercer.validation import check_finite_y
 
 
@@ -46,9 +47,14 @@ class ManyTargets(MultiOutputMixin, OneTarget):
     def _check_y(self, y: Any) -> Array:
         return _numbers(self, y)
 
-    def _look(self, block: Block, weight: Array) -> None:
-        y = self._check_y(block.y)
-        self._keeps_columns, self._n_targets = y.ndim == 2, 1 if y.ndim == 1 else y.shape[1]
+    def _sought(self, rng: np.random.RandomState) -> TargetMeans:
+        return TargetMeans()
+
+    def _look(self, found: TargetMeans, block: Block, weight: Array) -> None:
+        found.update(self._check_y(block.y), weight)
+
+    def _after_survey(self, found: Any, rng: np.random.RandomState) -> None:
+        self._keeps_columns, self._n_targets = found.n_dims == 2, len(found.mean)
 
     def _targets(self, block: Block) -> Array:
         values = self._check_y(block.y)

@@ -11,18 +11,25 @@ from mercer.stats.cross_moments import CrossMoments
 from mercer.stats.curvature import Curvature
 from mercer.stats.gradient import Gradient
 from mercer.stats.moments import Moments
+from mercer.stats.ranges import ColumnRanges
+from mercer.stats.row_sample import RowSample
 from mercer.stats.stacked import Stacked
+from mercer.stats.targets import ClassTotals, TargetMeans
 from mercer.stats.totals import Totals
 
 __all__ = [
+    "ClassTotals",
     "ClusterSums",
     "ColumnMoments",
+    "ColumnRanges",
     "CrossMoments",
     "Curvature",
     "Farthest",
     "Gradient",
     "Moments",
+    "RowSample",
     "Stacked",
     "Statistic",
+    "TargetMeans",
     "Totals",
 ]

@@ -1,0 +1,132 @@
+"""A uniform sample of rows that merges: the rows whose numbers have the smallest hashes."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+
+_WORDS = 4  # that one step of Philox's counter gives
+
+
+def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
+    """Return the keys of consecutive rows, uniform 64-bit numbers that depend on the seed and the row's number alone.
+
+    Key i is word i of Philox, a generator that computes any part of its stream without the parts before it (Salmon,
+    Moraes, Dror and Shaw, 2011): blocks may be worked in any order, and cut anywhere.
+
+    >>> bool((row_keys(7, 5, 3) == row_keys(7, 0, 8)[5:]).all())
+    True
+    """
+    skipped = first_row % _WORDS
+    words: Array = np.random.Philox(key=seed, counter=first_row // _WORDS).random_raw(n_rows + skipped)
+    return words[skipped:]
+
+
+class _Part(NamedTuple):
+    """Some rows, with the key, the number and the value of each."""
+
+    rows: Any
+    keys: Array
+    numbers: Array
+    values: Array
+
+    def take(self, chosen: Array) -> "_Part":
+        return _Part(self.rows[chosen], self.keys[chosen], self.numbers[chosen], self.values[chosen])
+
+
+@dataclass
+class RowSample:
+    """The ``size`` rows with the smallest keys: every set of so many rows is equally likely, however they are cut.
+
+    Rows must be added, and merged, in their order: an earlier row wins where two keys are equal. Rows that can no
+    longer stay are let go now and then, since moving rows costs the most: at most ``2 size`` rows and a block are held.
+
+    Parameters
+    ----------
+    size : int
+    seed : int
+        Of the keys; samples to be merged have one seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.stats import RowSample
+    >>> X = np.arange(6.0)[:, None]
+    >>> whole = RowSample(3, seed=0).update(X)
+    >>> parts = RowSample(3, seed=0).update(X[:2]).merge(RowSample(3, seed=0).update(X[2:], 2))
+    >>> bool((whole.rows == parts.rows).all())
+    True
+    """
+
+    size: int
+    seed: int
+    _parts: list[_Part] = field(default_factory=list)
+    _limit: Any = None  # keys from here on cannot stay
+
+    def zero(self) -> Self:
+        """Return the empty sample of the same size and seed."""
+        return type(self)(self.size, self.seed)
+
+    def update(self, rows: Any, first_row: int | None = None, values: Any = None) -> Self:
+        """Add rows, numbered from ``first_row`` on (by default from 0), with a value each (by default their numbers).
+
+        The rows are kept as they are, and copied only where some of them are chosen.
+        """
+        n_rows, first_row = rows.shape[0], 0 if first_row is None else first_row
+        numbers = np.arange(first_row, first_row + n_rows)
+        self._add(_Part(rows, row_keys(self.seed, first_row, n_rows), numbers, numbers if values is None else values))
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add a sample of later rows."""
+        for part in other._parts:
+            self._add(part)
+        return self
+
+    @property
+    def rows(self) -> Any:
+        """The sampled rows, in order: an array or a CSR matrix."""
+        return self._whole().rows
+
+    @property
+    def numbers(self) -> Array:
+        """The numbers of the sampled rows."""
+        return self._whole().numbers
+
+    @property
+    def values(self) -> Array:
+        """The values that came with the sampled rows."""
+        return self._whole().values
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row was added."""
+        return not self._parts
+
+    def _add(self, part: _Part) -> None:
+        if self._limit is not None:  # ever fewer rows can still enter
+            chosen = np.flatnonzero(part.keys < self._limit)
+            if not len(chosen):
+                return
+            part = part.take(chosen)
+        self._parts.append(part)
+        keys = np.concatenate([held.keys for held in self._parts])
+        if len(keys) >= self.size:
+            self._limit = np.partition(keys, self.size - 1)[self.size - 1]
+        if len(keys) > 2 * self.size:
+            self._whole()
+
+    def _whole(self) -> _Part:
+        """Return all that stay as one part, which replaces the others."""
+        part = self._parts[0]
+        if len(self._parts) > 1:
+            rows: Any = [held.rows for held in self._parts]
+            rows = sparse.vstack(rows, format="csr") if sparse.issparse(part.rows) else np.vstack(rows)
+            part = _Part(rows, *(np.concatenate(columns) for columns in list(zip(*self._parts, strict=True))[1:]))
+        if len(part.keys) > self.size:
+            part = part.take(np.sort(np.argsort(part.keys, kind="stable")[: self.size]))
+        self._parts = [part]
+        return part
