@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import Gaussian, Linear, Nystroem, Polynomial
+from mercer import Gaussian, Linear, Matern, Nystroem, Polynomial
 from mercer.data import as_blocks
 from mercer.features import landmarks
 from mercer.testing import assert_mean_close, sample_rows
@@ -75,7 +75,7 @@ def test_leverage_scores_are_exact_with_all_rows_and_draw_by_them():
     scores = landmarks._leverage_scores(KERNEL, rows)
     K = KERNEL(X)
     spectrum, U = np.linalg.eigh(K)
-    kept = spectrum > np.finfo(float).eps * spectrum[-1]
+    kept = spectrum > landmarks._FLAT * spectrum[-1]
     ridge = landmarks._ridge_of(spectrum[kept], kept.sum() / 2)
     exact = (U[:, kept] ** 2) @ (spectrum[kept] / (spectrum[kept] + ridge))
     np.testing.assert_allclose(scores, exact, rtol=1e-4, atol=1e-6)
@@ -123,6 +123,34 @@ def test_every_chooser_works_alone_seeded_sparse_and_from_a_stream(name):
             assert all((np.abs(X - point).max(axis=1) < 1e-12).any() for point in dense)
 
 
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(gamma="scale"), Polynomial(3, coef0=1.0), Matern(1.5, length_scale="median")]
+)
+@pytest.mark.parametrize("name", [*sorted(landmarks.CHOOSERS), "auto"])
+def test_a_seed_means_the_same_landmarks_in_every_precision_and_layout(name, kernel):
+    """Rows of equal values give the same rows, or the same centres to rounding, also where residuals are small."""
+    single = np.random.RandomState(0).standard_normal((500, 3)).astype(np.float32)
+    single[np.abs(single) < 0.3] = 0.0
+    X = single.astype(np.float64)
+    for n_landmarks in (12, 150):
+        first = landmarks.choose(name, kernel.resolve(X), X, n_landmarks, np.random.RandomState(5))
+        for rows in (single, sparse.csr_array(X), sparse.csr_array(single)):
+            other = landmarks.choose(name, kernel.resolve(rows), rows, n_landmarks, np.random.RandomState(5))
+            np.testing.assert_array_equal(other.indices, first.indices)
+            if first.indices is None:
+                np.testing.assert_allclose(other.points, first.points, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_rows", [500, 3000])
+def test_centres_of_float32_rows_far_from_the_origin(n_rows, monkeypatch):
+    """k-means by Lloyd's algorithm and in mini-batches, at an offset where float32 products lose the distances."""
+    monkeypatch.setattr(landmarks, "_LLOYD_ENTRIES", 10_000)
+    X = (np.random.RandomState(0).standard_normal((n_rows, 3)) + 1e4).astype(np.float32)
+    centres = landmarks.kmeans_centres(X, 10, np.random.RandomState(0))
+    expected = landmarks.kmeans_centres(X.astype(np.float64) - 1e4, 10, np.random.RandomState(0)) + 1e4
+    np.testing.assert_allclose(centres, expected, atol=1e-6)
+
+
 def test_a_stream_is_sampled_when_it_is_long(monkeypatch):
     monkeypatch.setattr(landmarks, "_RESERVOIR_ROWS", 20)
     monkeypatch.setattr(landmarks, "_RESERVOIR_PER_LANDMARK", 1)
@@ -141,7 +169,9 @@ def test_auto_is_kmeans_up_to_256_and_rpcholesky_beyond():
     X = sample_rows(400)
     assert landmarks.choose("auto", KERNEL, X, 256, np.random.RandomState(0)).indices is None
     assert landmarks.choose("auto", KERNEL, X, 257, np.random.RandomState(0)).residual_trace is not None
-    assert landmarks.choose("auto", KERNEL, sparse.csr_array(X), 9, np.random.RandomState(0)).indices is not None
+    wide = np.zeros((400, 5000))
+    wide[:, :5] = X
+    assert landmarks.choose("auto", KERNEL, wide, 9, np.random.RandomState(0)).indices is not None
 
 
 def test_what_is_refused():

@@ -26,7 +26,7 @@ from mercer import (
 from mercer.data import as_blocks
 from mercer.features.landmarks import CHOOSERS
 from mercer.gram import approximation_error
-from mercer.testing import rounding, sample_rows
+from mercer.testing import check_feature_map, rounding, sample_rows
 
 KERNEL = Gaussian(gamma=2.0)
 KERNELS = [
@@ -225,6 +225,15 @@ def test_sparse_rows(landmarks):
     np.testing.assert_allclose(fitted.transform(sparse.csr_array(X)), fitted.transform(X), atol=1e-8)
     points = fitted.landmarks_.toarray() if sparse.issparse(fitted.landmarks_) else fitted.landmarks_
     np.testing.assert_allclose(gram(Nystroem(KERNEL, landmarks=points).fit(X), X), gram(fitted, X), atol=1e-8)
+
+
+@pytest.mark.parametrize("landmarks", ["auto", "rpcholesky", "leverage", "weighted", "greedy", "uniform"])
+def test_the_kit_of_draws(landmarks):
+    """One seed, one map: in both precisions, dense and CSR."""
+    nystroem = Nystroem(Gaussian(gamma=0.5), n_components=8, landmarks=landmarks)
+    check_feature_map(
+        nystroem, sample_rows(40, 4), sklearn_checks=False, unbiased=False, variance=False, data_dependent=True
+    )
 
 
 def test_blocks_are_sampled():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from mercer import BlockGram, Gaussian, config_context
 from mercer.gram.partition import Partition, nearest
@@ -67,3 +68,24 @@ def test_bad_input():
         BlockGram(KERNEL, X, n_clusters=0)
     with pytest.raises(ValueError, match="BlockGram: X contains NaN at row 0, column 0"):
         BlockGram(KERNEL, [[np.nan]], n_clusters=1)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_partition_does_not_depend_on_precision_layout_or_origin(make, dtype):
+    """The rows at 10,000 have values that float32 holds, so that all are the same rows but for the offset."""
+    rows = (np.random.RandomState(0).standard_normal((500, 3)) + 1e4).astype(np.float32)
+    expected = Partition.of(rows.astype(np.float64) - 1e4, 5, np.random.RandomState(0))
+    found = Partition.of(make(rows.astype(dtype)), 5, np.random.RandomState(0))
+    np.testing.assert_array_equal(found.order, expected.order)
+    np.testing.assert_array_equal(found.ends, expected.ends)
+    np.testing.assert_allclose(found.centres, expected.centres + 1e4, rtol=1e-9)
+
+
+def test_float32_rows_far_from_the_origin_lose_nothing():
+    rows = (np.random.RandomState(0).standard_normal((400, 3)) + 1e4).astype(np.float32)
+    errors = [
+        BlockGram(KERNEL, some, n_clusters=5, random_state=0).frobenius_error(some)
+        for some in (rows, rows.astype(np.float64))
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-5)

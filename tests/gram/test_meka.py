@@ -172,3 +172,16 @@ def test_ijcnn1_reaches_the_reference_error():
         rows = data["X_train"].astype(np.float32)
     meka = MEKA(KERNEL, n_clusters=10, rank=50, random_state=0).fit(rows)
     assert meka.frobenius_error(rows, n_sampled=200) <= 0.0401
+
+
+def test_float32_rows_far_from_the_origin_lose_nothing():
+    """Float32 features have their own rounding; clusters and landmarks are those of float64 rows."""
+    rows = (np.random.RandomState(0).standard_normal((600, 3)) + 1e4).astype(np.float32)
+    single, double = (
+        MEKA(KERNEL, n_clusters=5, rank=10, random_state=0).fit(some) for some in (rows, rows.astype(float))
+    )
+    for one, other in zip(single.maps_, double.maps_, strict=True):
+        np.testing.assert_array_equal(one.landmarks_, other.landmarks_)
+    assert single.frobenius_error(rows) == pytest.approx(double.frobenius_error(rows), rel=1e-2)
+    labels = nearest(rows, single.partition_.centres)
+    np.testing.assert_array_equal(labels, nearest(rows.astype(float), double.partition_.centres))

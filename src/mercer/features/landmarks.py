@@ -42,8 +42,15 @@ _RESERVOIR_ROWS = 10_000
 _RESERVOIR_PER_LANDMARK = 20
 # k-means was the better chooser up to here, randomly pivoted Cholesky beyond (measured on vectors).
 _KMEANS_UP_TO = 256
+# Wider rows go to randomly pivoted Cholesky: centres are dense, also where rows are sparse.
+_KMEANS_COLUMNS = 4096
 # Lloyd's algorithm up to here, where it takes no longer than its mini-batch version, and is closer to the optimum.
 _LLOYD_ENTRIES = 2_000_000
+# Entries that mini-batches are drawn from, in float64: 256 MiB of rows show where the centres lie. At least twenty rows
+# per centre.
+_BATCHED_ENTRIES, _ROWS_PER_CENTRE = 2**25, 20
+# Eigenvalues below this part of the largest do not count as rank: rounding would decide it, and with it the ridge.
+_FLAT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ def leverage(kernel: Any, X: Any, n_landmarks: int, *, random_state: Any = None)
 def _leverage_scores(kernel: Kernel, rows: "_Rows") -> Array:
     sketch = rows.X[rows.rng.permutation(rows.n)[: rows.m]]
     values, vectors = eigh(kernel._prepared(sketch, np.float64)(sketch))
-    kept = values > np.finfo(np.float64).eps * values[-1]
+    kept = values > _FLAT * values[-1]
     projection = vectors[:, kept] / np.sqrt(values[kept])
     columns = kernel._prepared(sketch, np.float64)
     Z = np.empty((rows.n, int(kept.sum())))
@@ -172,16 +179,21 @@ def kmeans(kernel: Any, X: Any, n_landmarks: int, *, random_state: Any = None) -
             "kmeans: landmarks='kmeans' averages rows, and these are objects or a precomputed matrix. "
             "Use 'rpcholesky' or 'uniform'."
         )
-    return Landmarks(kmeans_centres(rows.X, rows.m, rows.rng))
+    return Landmarks(kmeans_centres(rows.X, rows.m, rows.rng).astype(rows.X.dtype))
 
 
 def kmeans_centres(X: Any, n_clusters: int, rng: np.random.RandomState) -> Array:
-    """Return k-means centres in X's precision, fewer where there are fewer distinct rows."""
+    """Return k-means centres in float64, fewer where there are fewer distinct rows.
+
+    The arithmetic is float64 about the mean, so that a seed means the same centres in both precisions and layouts, and
+    float32 rows far from the origin keep their distances.
+    """
+    X, origin = _centred_rows(X, n_clusters, rng)
     if n_clusters >= X.shape[0]:
-        return np.asarray(X.toarray() if sparse.issparse(X) else X.copy())
+        return np.asarray((X.toarray() if sparse.issparse(X) else X) + origin)
     seed = int(rng.randint(2**31 - 1))
     if X.shape[0] * n_clusters <= _LLOYD_ENTRIES:
-        model = KMeans(n_clusters, n_init=1, max_iter=20, random_state=seed, copy_x=True)
+        model = KMeans(n_clusters, n_init=1, max_iter=20, random_state=seed, copy_x=False)
     else:
         batch = max(2048, 4 * n_clusters)
         model = MiniBatchKMeans(
@@ -189,8 +201,23 @@ def kmeans_centres(X: Any, n_clusters: int, rng: np.random.RandomState) -> Array
         )
     with catch_warnings():
         simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: the centres then repeat
-        centres = model.fit(X).cluster_centers_
-    return np.unique(np.asarray(centres, dtype=X.dtype), axis=0)
+        centres = model.fit(X).cluster_centers_ + origin
+    _, first = np.unique(centres, axis=0, return_index=True)
+    return np.asarray(centres[np.sort(first)])  # in the order of k-means: sorting would let rounding decide ties
+
+
+def _centred_rows(X: Any, n_clusters: int, rng: np.random.RandomState) -> tuple[Any, Any]:
+    """Return a float64 copy of the rows less their mean, and the mean; CSR rows stay where they are.
+
+    Of many rows a sample: the copy then has a size that does not grow with X.
+    """
+    most = max(_BATCHED_ENTRIES // X.shape[1], _ROWS_PER_CENTRE * n_clusters)
+    if X.shape[0] > most and X.shape[0] * n_clusters > _LLOYD_ENTRIES:
+        X = X[np.sort(rng.permutation(X.shape[0])[:most])]
+    if sparse.issparse(X):
+        return X.astype(np.float64), 0.0
+    origin = X.mean(axis=0, dtype=np.float64)
+    return X - origin, origin
 
 
 def rpcholesky(kernel: Any, X: Any, n_landmarks: int, *, random_state: Any = None) -> Landmarks:
@@ -229,10 +256,11 @@ CHOOSERS: dict[str, Callable[..., Landmarks]] = {
 def choose(landmarks: Any, kernel: Kernel, X: Any, n_landmarks: int, rng: np.random.RandomState) -> Landmarks:
     """Return landmarks by name, from a chooser of the caller's, by row numbers, or given as points.
 
-    ``"auto"`` is k-means up to 256 landmarks where rows can be averaged, and rpcholesky otherwise.
+    ``"auto"`` is k-means up to 256 landmarks where rows can be averaged and have at most 4096 columns, and rpcholesky
+    otherwise. It does not depend on how X is stored: one seed means the same landmarks for dense and CSR rows.
     """
     if isinstance(landmarks, str):
-        averages = X.ndim == 2 and not sparse.issparse(X)
+        averages = X.ndim == 2 and X.shape[1] <= _KMEANS_COLUMNS
         name = landmarks
         if landmarks == "auto":
             name = "kmeans" if averages and n_landmarks <= _KMEANS_UP_TO else "rpcholesky"
@@ -307,7 +335,11 @@ def _numeric(X: Any) -> bool:
 
 
 def _diagonal(kernel: Kernel, X: Any) -> Array:
-    diagonal = np.array(kernel._diag(X), dtype=np.float64)
+    if X.ndim == 1:  # objects, or rows of a precomputed matrix
+        diagonal = np.array(kernel._diag(X), dtype=np.float64)
+    else:  # in float64, by blocks, so that both precisions draw by the same numbers
+        parts = [kernel._diag(X[rows].astype(np.float64)) for rows in row_blocks(X.shape[0])]
+        diagonal = np.concatenate(parts).astype(np.float64)
     if diagonal.min() < 0:
         row = int(np.argmin(diagonal))
         raise ValueError(f"{kernel!r} is not positive semi-definite: k(x, x) = {diagonal[row]:.6g} at row {row}.")

@@ -50,7 +50,8 @@ class Nystroem(FeatureMap):
         Number of landmarks; all rows, with a warning, where there are fewer.
     landmarks : str, callable, row numbers or points, default="auto"
         "uniform", "leverage", "kmeans", "rpcholesky", "greedy", "weighted" (``mercer.features.landmarks`` compares
-        them); "auto" is k-means up to 256 landmarks and rpcholesky beyond. Row numbers of X, or the points themselves.
+        them); "auto" is k-means up to 256 landmarks and 4096 columns, and rpcholesky beyond. Row numbers of X, or the
+        points themselves. One seed means the same landmarks for rows of equal values, dense or CSR, float32 or float64.
     rank : int, optional
         Reduce to this many features.
     reduction : {"pca", "landmarks"}, default="pca"

@@ -18,13 +18,12 @@ from mercer.parallel import for_each_block, row_blocks
 
 # Residuals below this part of k(x, x) are rounding: pivots there would make L singular.
 _FLAT = 1e-12
+_TIE = 1e-9  # residuals that differ by less, as a part, are equal but for rounding
 _PROPOSALS = 256  # a batch: long enough for matrix products, short beside the number of rows
 _TRACE_ROWS = 2048  # the residual trace is exact up to this many rows, else estimated from as many draws
-_TILE_ENTRIES = 2**18  # a tile of kernel values: 1 MiB in float32, which a core's cache holds
-# In rows of a pass: a proposal is in float64, in batches, and with Python around it.
+_TILE_ENTRIES = 2**17  # a tile of kernel values: 1 MiB in float64, which a core's cache holds
+# In rows of a pass: a proposal comes in small batches, with Python around it.
 _PROPOSAL_COST = 2
-# Added to residuals found in float32, as a part of k(x, x), so that they bound the true ones from above.
-_SLACK = 1e-5
 # f of all rows is held where the rows are few beside the pivots, and take no more than 32 MiB.
 _HELD_RATIO, _HELD_ENTRIES, _HELD_ROWS = 4, 2**22, 256
 
@@ -66,19 +65,22 @@ class _Factor:
         self._L[j : j + more, j : j + more] = corner
         self.indices = np.concatenate([self.indices, indices])
 
-    def residuals(self, diagonal: Array, dtype: Any = np.float64) -> Array:
-        """Return r of all rows, at the cost of a pass over them; bounds from above when that is in float32."""
+    def residuals(self, diagonal: Array) -> Array:
+        """Return r of all rows, at the cost of a pass over them.
+
+        In float64 for rows of either precision: float32 residuals would draw other pivots from the same seed.
+        """
         out = diagonal.copy()
         if len(self.indices):
-            columns = self.kernel._prepared(self.X[self.indices], dtype)
+            columns = self.kernel._prepared(self.X[self.indices], np.float64)
             identity = np.eye(len(self.indices))
-            inverse = solve_triangular(self.triangle, identity, lower=True, check_finite=False).T.astype(dtype)
+            inverse = solve_triangular(self.triangle, identity, lower=True, check_finite=False).T
 
             def work(rows: slice) -> None:
                 out[rows] -= _squared_lengths(columns(self.X[rows]), inverse)
 
             for_each_block(work, row_blocks(len(out), max(1, _TILE_ENTRIES // len(self.indices))))
-        return _without_rounding(out, diagonal, dtype)
+        return _without_rounding(out, diagonal)
 
 
 class _HeldFactor(_Factor):
@@ -107,16 +109,14 @@ class _HeldFactor(_Factor):
 
         for_each_block(work, row_blocks(len(self._f), _HELD_ROWS))
 
-    def residuals(self, diagonal: Array, dtype: Any = np.float64) -> Array:
+    def residuals(self, diagonal: Array) -> Array:
         """Return r of all rows, in one pass over f."""
         f = self._f[:, : len(self.indices)]
-        return _without_rounding(diagonal - np.einsum("ij,ij->i", f, f), diagonal, dtype)
+        return _without_rounding(diagonal - np.einsum("ij,ij->i", f, f), diagonal)
 
 
-def _without_rounding(residuals: Array, diagonal: Array, dtype: Any) -> Array:
-    """Return residuals without what is rounding of ``dtype``: 0 in its place, or bounds from above in float32."""
-    if np.dtype(dtype) == np.float32:
-        return np.asarray(np.maximum(residuals, 0.0) + _SLACK * diagonal)
+def _without_rounding(residuals: Array, diagonal: Array) -> Array:
+    """Return residuals with 0 in place of what is rounding."""
     residuals[residuals <= _FLAT * diagonal] = 0.0
     return residuals
 
@@ -154,18 +154,15 @@ def randomly_pivoted_cholesky(
     factor = (_HeldFactor if few else _Factor)(kernel, X, n_pivots)
     upper = diagonal.copy()
     law = np.cumsum(upper)
-    precision, n_rejected, n_accepted = _pass_precision(X), 0, 0
+    n_rejected = 0
     while len(factor.indices) < n_pivots and law[-1] > 0:
         proposals = np.searchsorted(law, rng.random_sample(_PROPOSALS) * law[-1], side="right")
         chosen, left, corner = _accepted(factor, proposals, upper, diagonal, rng, n_pivots - len(factor.indices))
         factor.grow(chosen, left, corner)
-        n_accepted += len(chosen)
         n_rejected += _PROPOSALS - len(chosen)
         if _pass_pays(len(factor.indices), n_pivots, len(upper), len(chosen), n_rejected):
-            if n_accepted * _PROPOSALS < n_rejected:  # float32 no longer tells the residuals from its own rounding
-                precision = np.dtype(np.float64)
-            upper = factor.residuals(diagonal, precision)
-            law, n_rejected, n_accepted = np.cumsum(upper), 0, 0
+            upper = factor.residuals(diagonal)
+            law, n_rejected = np.cumsum(upper), 0
     return Pivots(factor.indices, *_trace_left(factor, upper, law, diagonal, rng))
 
 
@@ -174,10 +171,6 @@ def _pass_pays(j: int, n_pivots: int, n_rows: int, n_chosen: int, n_rejected: in
     behind = _PROPOSAL_COST * n_rejected > n_rows
     ahead = (n_pivots - j) * (_PROPOSALS / max(n_chosen, 1) - 1)
     return behind or _PROPOSAL_COST * ahead * n_pivots**2 > n_rows * j**2
-
-
-def _pass_precision(X: Any) -> np.dtype[Any]:
-    return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
 
 
 def _accepted(
@@ -237,7 +230,8 @@ def greedily_pivoted_cholesky(kernel: Kernel, X: Any, n_pivots: int, *, diagonal
     residual = diagonal.copy()
     indices: list[int] = []
     while len(indices) < n_pivots:
-        s = int(np.argmax(residual))
+        # The first of the largest, rounding aside: which of two equal rows it is must not depend on their layout.
+        s = int(np.argmax(residual >= (1 - _TIE) * residual.max()))
         if residual[s] <= _FLAT * diagonal[s]:
             break
         j = len(indices)

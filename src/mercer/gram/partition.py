@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from mercer._typing import Array
 from mercer.features.landmarks import kmeans_centres
@@ -23,7 +24,7 @@ class Partition:
 
     Attributes
     ----------
-    centres : ndarray of shape (c, d)
+    centres : ndarray of shape (c, d), float64
     order : ndarray of int
         Row numbers sorted by cluster.
     ends : ndarray of int
@@ -84,11 +85,17 @@ class Partition:
 def nearest(X: Any, centres: Array) -> Array:
     """Return the number of the nearest centre of each row."""
     labels = np.empty(X.shape[0], dtype=np.int64)
-    half_squares = row_norms(centres, squared=True) / 2
+    # Distances about the mean of the centres, in float64: far from the origin <x, c> would lose them, and a row would
+    # change its cluster with its precision.
+    origin = centres.mean(axis=0)
+    centred = centres - origin
+    half_squares = row_norms(centred, squared=True) / 2
 
     def work(rows: slice) -> None:
-        # argmin |x - c|^2 = argmin |c|^2 / 2 - <x, c>
-        products = np.asarray(safe_sparse_dot(X[rows], centres.T, dense_output=True))
+        # argmin |x - c|^2 = argmin |c'|^2 / 2 - <x - o, c'> with c' = c - o
+        block = X[rows].astype(np.float64, copy=False)
+        sparse_rows = sparse.issparse(block)
+        products = block @ centred.T - origin @ centred.T if sparse_rows else (block - origin) @ centred.T
         labels[rows] = np.argmin(half_squares - products, axis=1)
 
     for_each_block(work, row_blocks(X.shape[0]))
@@ -96,4 +103,4 @@ def nearest(X: Any, centres: Array) -> Array:
 
 
 def _mean(X: Any) -> Array:
-    return np.asarray(X.mean(axis=0), dtype=X.dtype).reshape(1, -1)
+    return np.asarray(X.mean(axis=0, dtype=np.float64)).reshape(1, -1)

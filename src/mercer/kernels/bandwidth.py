@@ -32,11 +32,13 @@ def total_variance(X: Any, sample_weight: Any = None) -> float:
     if sparse.issparse(X):
         X = X.astype(np.float64)
         first = float(share @ np.asarray(X.sum(axis=1)).ravel()) / n_features
-        second = float(share @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) / n_features
-        variance = second - first**2
+        # The square of x - mean, entry by entry: x^2 - mean^2 would cancel where all entries are far from 0.
+        shares = np.repeat(share, np.diff(X.indptr))
+        n_zero = n_features - np.diff(X.indptr)
+        variance = (float(shares @ (X.data - first) ** 2) + float(share @ n_zero) * first**2) / n_features
     else:
         first = float(share @ X.mean(axis=1, dtype=np.float64))
-        variance = float(share @ np.square(X - first, dtype=np.float64).mean(axis=1))
+        variance = float(share @ np.square(np.subtract(X, first, dtype=np.float64)).mean(axis=1))
     return n_features * variance if variance > 0 else 1.0
 
 
