@@ -87,8 +87,8 @@ class GramOperator(LinearOperator):
     def frobenius_error(self, X: Any, *, n_sampled: int = 1000, random_state: Any = 0) -> float:
         r"""Return the relative Frobenius error :math:`\|K - \tilde K\|_F / \|K\|_F` of the whole matrix.
 
-        From whole rows of K, so that the diagonal keeps its weight; ``error`` compares a square sample, in which the
-        diagonal counts for more.
+        From whole rows of K, at N kernel values each. ``error`` estimates the same from the pairs of sampled rows, with
+        a confidence interval.
 
         Parameters
         ----------
