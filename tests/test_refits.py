@@ -34,6 +34,23 @@ def test_a_refit_is_a_first_fit(name):
     check_refits(made(name), others=OTHERS.get(name))
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        mercer.feature_map(2.0 * mercer.Gaussian() + mercer.Linear() * mercer.Matern(1.5), 24),
+        mercer.Concatenate([mercer.OrthogonalFeatures(), mercer.TensorSketch(mercer.Gaussian())], n_components=24),
+        mercer.Normalize(mercer.RandomMaclaurin(n_components=16)),
+        made("RandomBinning", n_components=None, sparse_output=True),
+        made("Nystroem", rank=3, landmarks="rpcholesky"),
+        made("KernelPCA", n_components=2, fit_inverse_transform=True),
+        made("KernelRidge", features=mercer.ShiftInvariantFeatures(n_components=16, random_state=0), alpha="loo"),
+    ],
+    ids=repr,
+)
+def test_a_refit_is_a_first_fit_in_other_modes_and_for_members(estimator):
+    check_refits(estimator)
+
+
 ARRAYS = [
     made("Nystroem", landmarks=rows_for(None)[:6]),
     made("Nystroem", landmarks=sparse.csr_array(rows_for(None)[:6])),

@@ -374,3 +374,31 @@ def test_newton_s_work_is_handed_to_the_pool_by_blocks_of_rows(monkeypatch, n_co
     assert len(hand_overs) <= (1 + 2 * n_blocks) * 2  # the map is fitted once besides
     np.testing.assert_array_equal(states[0].coef, states[1].coef)
     np.testing.assert_array_equal(states[0].inverse, states[1].inverse)
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize("budget", [5, 100])  # both phases of NOGD
+def test_steps_go_on_as_they_began(kind, budget):
+    """A Newton step after gradient steps would read a curvature that was never begun."""
+    for first in ("newton", "adagrad", "gradient"):
+        for then in {"newton", "adagrad", "gradient"} - {first}:
+            model = kind(random_state=0, n_components=budget, update=first).fit(X, Y)
+            message = f"update must stay what it was on the first call to partial_fit, '{first}', got '{then}'"
+            _assert_refused(model, lambda model, then=then: model.set_params(update=then).partial_fit(X, Y), message)
+    model = kind(random_state=0, n_components=budget, alpha=0.1).fit(X, Y)
+    _assert_refused(
+        model, lambda model: model.set_params(alpha=2.0).partial_fit(X, Y), "alpha must stay .*, 0.1, got 2"
+    )
+    free = kind(random_state=0, n_components=budget, update="gradient").fit(X, Y)
+    assert free.set_params(alpha=2.0, step=0.1).partial_fit(X, Y).n_seen_ == 2 * len(X)
+    assert model.set_params(alpha=3.0).fit(X, Y).alpha_ == 3.0
+
+
+@pytest.mark.parametrize("kind", [NOGDClassifier, NOGDRegressor])
+def test_a_lowered_budget_ends_the_first_phase(kind):
+    model = kind(random_state=0, n_components=100).fit(X, Y)
+    n_rows = len(model.state_.coef)
+    assert model.feature_map_ is None
+    assert n_rows > 3
+    model.set_params(n_components=3).partial_fit(X, Y)
+    assert len(model.feature_map_.landmarks_) == n_rows

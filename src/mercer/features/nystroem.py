@@ -79,6 +79,7 @@ class Nystroem(FeatureMap):
     -----
     Time O(m d + m r - r^2 / 2) a row to transform, O(m d + m r) after a reduction;
     O(m^3) to fit beside choosing, O(n r^2) more for ``reduction="pca"``.
+    Landmarks are copies of rows. Objects of a list, and a precomputed matrix (``kernel_.K``), are kept and not copied.
     ``fit`` takes ``Blocks`` or an iterator of blocks too, and is then fitted on a reservoir sample of their rows.
 
     ``variance`` is Tukey's jackknife over the landmarks, from leaving out each in turn: an estimate of the variance

@@ -24,6 +24,8 @@ class ExactGram(GramOperator):
 
     Notes
     -----
+    X is not copied: change X and the matrix changes with it.
+
     A product costs n^2 kernel values and O(n^2) operations a column, in the memory of a few tiles.
 
     Examples

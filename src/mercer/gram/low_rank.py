@@ -20,7 +20,7 @@ class LowRankGram(GramOperator):
     Parameters
     ----------
     Z : array or CSR matrix of shape (n, D)
-        Features; ``LowRankGram.of(feature_map, X)`` makes them.
+        Features, not copied: change Z and the matrix changes with it. ``LowRankGram.of(feature_map, X)`` makes them.
     kernel : Kernel, optional
         The kernel that Z approximates, for ``error``.
 

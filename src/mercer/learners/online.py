@@ -16,10 +16,10 @@ from mercer.engines import rows_of
 from mercer.fitting import adopt, unfitted
 from mercer.learners.base import SCORES, KernelLearner
 from mercer.learners.classes import ClassScores
-from mercer.learners.online_steps import Rule, losses_of
+from mercer.learners.online_steps import UPDATES, Rule, losses_of
 from mercer.learners.progress import progress
 from mercer.learners.targets import OneTarget
-from mercer.state import Count, Real, Stored
+from mercer.state import Count, OneOf, Real, Stored
 from mercer.validation import check_rows
 
 # Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
@@ -34,7 +34,13 @@ class OnlineLearner(KernelLearner):
     leaves the estimator as it was before the call, and Ctrl-C as it was after the last whole block.
     """
 
-    _stored = Stored(**SCORES, n_seen_=Count(), cumulative_loss_=Real(0.0))
+    _stored = Stored(
+        **SCORES,
+        n_seen_=Count(),
+        cumulative_loss_=Real(0.0),
+        update_=OneOf(UPDATES),
+        alpha_=Real(positive=True),
+    )
 
     _losses: ClassVar[tuple[str, ...]]
     loss: str
@@ -44,6 +50,8 @@ class OnlineLearner(KernelLearner):
     schedule: str
     n_seen_: int
     cumulative_loss_: float
+    update_: str
+    alpha_: float
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Forget what was learned, and learn the rows of X in one pass, in their order.
@@ -66,6 +74,7 @@ class OnlineLearner(KernelLearner):
         try:
             with self._threads():
                 rule = Rule.of(type(self).__name__, self, self._losses)
+                learner._check_rule(rule)
                 blocks = learner._stream(X, y)
                 learner._meet(blocks, classes, anew=anew)
                 with progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance:
@@ -110,7 +119,19 @@ class OnlineLearner(KernelLearner):
 
     def _first(self, rule: Rule, X: Any) -> dict[str, Any]:
         begun = self._begin(rule, X, check_random_state(self.random_state))
-        return {"n_seen_": 0, "cumulative_loss_": 0.0, **begun}
+        return {"n_seen_": 0, "cumulative_loss_": 0.0, "update_": rule.update, "alpha_": rule.alpha, **begun}
+
+    def _check_rule(self, rule: Rule) -> None:
+        """Refuse steps that cannot go on from the state of those before: a curvature that begins at alpha, or none."""
+        if not self.__sklearn_is_fitted__():
+            return
+        known = {"update": self.update_} | ({"alpha": self.alpha_} if self.update_ == "newton" else {})
+        for name, value in known.items():
+            if getattr(rule, name) != value:
+                raise ValueError(
+                    f"{type(self).__name__}: {name} must stay what it was on the first call to partial_fit, {value!r}, "
+                    f"got {getattr(rule, name)!r}. Set it back, or begin anew with fit or a clone."
+                )
 
     def _stream(self, X: Any, y: Any) -> Blocks:
         """Return rows with y in blocks of one size, of the width that the first rows had."""

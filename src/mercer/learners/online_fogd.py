@@ -49,6 +49,7 @@ class _FOGD(OnlineLearner):
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         require(self.state_.coef.shape == (sizes.get("k", 1), sizes["f"] + 1), "state_ must have the shape of coef_")
+        require(self.state_.is_of(self.update_), "state_ must be that of update_")
 
     def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
         name = type(self).__name__
@@ -110,6 +111,8 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
     intercept_ : float or ndarray of shape (n_classes,)
+    update_, alpha_ : str and float
+        Of the first row; ``partial_fit`` refuses another update, and with Newton steps another alpha.
     n_seen_ : int
         Rows learned since the last ``fit``, or since the first ``partial_fit``.
     n_mistakes_ : int
@@ -171,7 +174,7 @@ class FOGDRegressor(OnlineRegressor, _FOGD):
     ----------
     coef_ : ndarray of shape (D,)
     intercept_ : float
-    n_seen_, cumulative_loss_, feature_map_, state_ : as in ``FOGDClassifier``
+    update_, alpha_, n_seen_, cumulative_loss_, feature_map_, state_ : as in ``FOGDClassifier``
 
     Examples
     --------

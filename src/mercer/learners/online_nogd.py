@@ -59,6 +59,7 @@ class _NOGD(OnlineLearner):
         require(first == isinstance(state, Support), "state_ must be of rows as long as there is no feature_map_")
         shape = (sizes["f"], n_columns) if first else (n_columns, sizes["f"] + 1)
         require(state.coef.shape == shape, "state_ must have the shape of coef_")
+        require(state.is_of(self.update_), "state_ must be that of update_")
         require(not first or state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
 
     def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
     coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
         Of the features; in the first phase, of the kernel functions of the rows that had a loss.
     intercept_ : float or ndarray of shape (n_classes,)
-    n_seen_, n_mistakes_, cumulative_loss_ : as in ``FOGDClassifier``
+    update_, alpha_, n_seen_, n_mistakes_, cumulative_loss_ : as in ``FOGDClassifier``
     feature_map_ : Nystroem, or None in the first phase
     state_ : Support in the first phase, then Weights
 
@@ -168,7 +169,7 @@ class NOGDRegressor(OnlineRegressor, _NOGD):
     ----------
     coef_ : ndarray of shape (D,)
     intercept_ : float
-    n_seen_, cumulative_loss_, feature_map_, state_ : as in ``NOGDClassifier``
+    update_, alpha_, n_seen_, cumulative_loss_, feature_map_, state_ : as in ``NOGDClassifier``
 
     Examples
     --------

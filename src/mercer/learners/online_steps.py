@@ -112,6 +112,10 @@ class Weights:
         require(len(self.squares) in (0, sizes["k"]), "squares must have the shape of coef, or no rows")
         require(sizes["n"] in (0, sizes["f"]), "inverse must have a row for each feature, or none")
 
+    def is_of(self, update: str) -> bool:
+        """Return whether these weights carry what an update needs."""
+        return bool(self.inverse.size) == (update == "newton") and bool(self.squares.size) == (update == "adagrad")
+
     @classmethod
     def zeros(cls, owner: str, rule: Rule, n_columns: int, n_features: int) -> "Weights":
         """Return weights of 0 before the first row."""

@@ -54,6 +54,10 @@ class Support:
         require(sizes["n"] in (0, sizes["m"]), "factor must have a row for each of the rows, or none")
         require(np.all(np.diagonal(self.factor) > 0), "factor must have a positive diagonal")
 
+    def is_of(self, update: str) -> bool:
+        """Return whether these rows carry what an update needs."""
+        return len(self.factor) == (len(self.coef) if update == "newton" else 0)
+
     @classmethod
     def none(cls, kernel: Kernel, X: Any, n_columns: int) -> "Support":
         """Return the state before the first row, for rows like those of X."""
@@ -72,7 +76,7 @@ class Support:
         """
         state, parts = self, [np.zeros((0, self.coef.shape[1]))]
         for rows in row_blocks(X.shape[0], NEWTON_ROWS):
-            if len(state.coef) == budget:
+            if len(state.coef) >= budget:  # above it where the budget was lowered between two calls
                 break
             state, scores = state._learn_block(rule, X[rows], y[rows], n_seen + rows.start, budget - len(state.coef))
             parts.append(scores)
