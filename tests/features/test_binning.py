@@ -7,7 +7,19 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import Columns, ExponentialPower, Gaussian, Laplacian, Matern, Polynomial, RandomBinning, Scale
+from mercer import (
+    Columns,
+    Concatenate,
+    ExponentialPower,
+    Gaussian,
+    Laplacian,
+    Matern,
+    Normalize,
+    Polynomial,
+    RandomBinning,
+    Rescale,
+    Scale,
+)
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 
 X = 2 * sample_rows(5)
@@ -121,3 +133,11 @@ def test_a_cell_number_beyond_32_bits_is_refused(settings):
     far[2, 3] = 1e12
     with pytest.raises(ValueError, match=r"row 2, column 3 of X is more than 2\^31 grid cells away from 0"):
         binning.transform(far)
+
+
+@pytest.mark.parametrize("compose", [lambda member: Concatenate([member]), Rescale, Normalize])
+def test_cells_of_their_own_are_no_member_of_a_composition(compose):
+    """A composition takes dense features, in which the cells would share columns that no claim counts."""
+    member = RandomBinning(n_components=None, n_grids=5, sparse_output=True)
+    with pytest.raises(ValueError, match=r"n_components must be an integer where the map is a member .* got None"):
+        compose(member).fit(sample_rows())

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
+    Composed,
     DotProduct,
     Exponential,
     Gaussian,
@@ -124,6 +125,28 @@ def test_vovk_infinite_warns_where_its_variance_diverges_and_names_a_scale_that_
         RandomMaclaurin(VovkInfinite(), random_state=0).fit(X)
     scale = float(str(said[0].message).split("less than ")[1].split(",")[0])
     RandomMaclaurin(VovkInfinite()).fit(0.99 * scale * X)  # no warning: warnings are errors here
+
+
+def test_a_composed_kernel_warns_by_the_moments_of_its_inner_draws_not_by_the_rows():
+    """With W a draw of 0.6 Gaussian p E[W^4] = 2 * 1.5 * 0.36 = 1.08 on every row; of 0.05 Gaussian 0.0075."""
+    short, long = 0.01 * sample_rows(20, 3), 3 * np.random.RandomState(0).randn(20, 3)
+    with pytest.warns(
+        UserWarning, match=r"reaches 1\.08 times .* Multiply the inner kernel by less than 0\.962"
+    ) as said:
+        RandomMaclaurin(Composed(VovkInfinite(), 0.6 * Gaussian(gamma=1.0)), random_state=0).fit(short)
+    scale = float(str(said[0].message).split("less than ")[1].split(",")[0])
+    RandomMaclaurin(Composed(VovkInfinite(), 0.6 * scale * Gaussian(gamma=1.0)), random_state=0).fit(short)
+    calm = RandomMaclaurin(Composed(VovkInfinite(), 0.05 * Gaussian(gamma=1.0)), random_state=0).fit(long)
+    assert calm.variance(long).max() < 0.1
+    RandomMaclaurin(Composed(VovkInfinite(), 0.6 * Gaussian(gamma=1.0)), max_degree=9).fit(short)
+
+
+def test_the_divergence_of_a_composed_kernel_is_that_of_its_worst_row():
+    """Over Linear() the draws are those of the plain kernel: the same rows warn, wherever they stand."""
+    X = np.vstack([np.full((150, 4), 0.01), np.full((1, 4), 0.45), np.full((150, 4), 0.01)])
+    with pytest.warns(UserWarning, match="is infinite on these rows"):
+        RandomMaclaurin(Composed(VovkInfinite(), Linear()), random_state=0).fit(X)
+    RandomMaclaurin(Composed(VovkInfinite(), Linear()), random_state=0).fit(X[:150])
 
 
 @pytest.mark.parametrize(

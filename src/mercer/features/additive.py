@@ -1,6 +1,7 @@
 """Maps of additive histogram kernels by sampling their spectrum (Vedaldi and Zisserman, 2012)."""
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy import optimize, sparse
@@ -134,11 +135,17 @@ class AdditiveFeatures(FeatureMap):
         return write
 
     def _variance(self, X: Array, Y: Array) -> Array:
-        left, right = self._exact_features(X), self._exact_features(Y)
-        error: Array = np.square(left @ right.T - self.kernel_(X, Y))
-        if len(self.index_):
-            error += tensor_sketch_variance([PairMoments.of(left, right)], self._n_features_out)
-        return error
+        if not self._is_random:
+            return np.zeros((X.shape[0], Y.shape[0]))
+        features = PairMoments.of(self._exact_features(X), self._exact_features(Y))
+        return tensor_sketch_variance([features], self._n_features_out)
+
+    def _bias(self, X: Array, Y: Array) -> Array:
+        return np.asarray(self._exact_features(X) @ self._exact_features(Y).T - self.kernel_(X, Y))
+
+    @property
+    def _is_random(self) -> bool:
+        return len(self.index_) > 0
 
     def _exact_features(self, X: Array) -> Array:
         out = np.empty((X.shape[0], (2 * self.order_ + 1) * X.shape[1]))
@@ -255,6 +262,11 @@ class ExponentialChi2Features(FeatureMap):
             self.fourier_._writer(inner)(slice(0, len(out)), out)
 
         return write
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.fourier_ = self.fourier_._redrawn(rng)
+        return other
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         inner = self.additive_._largest_feature(norm, X)

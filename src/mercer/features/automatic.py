@@ -75,5 +75,8 @@ class ShiftInvariantFeatures(FeatureMap):
     def _variance(self, X: Array, Y: Array) -> Array | None:
         return self.map_._variance(X, Y)
 
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return self.map_._bias(X, Y)
+
     def _largest_feature(self, norm: float, X: Any) -> float:
         return self.map_._largest_feature(norm, X)

@@ -61,8 +61,9 @@ class RandomBinning(FeatureMap):
     Notes
     -----
     ``variance`` is exact: :math:`(k - k^2)/G` for cells of their own, and with w_g columns for grid g
-    :math:`(k - k^2)/G + (1 - k) \sum_g w_g^{-1} / G^2`. Two different cells have the same 32-bit hash with probability
-    2^-32. Time O(G d) a row, for CSR rows too, which are made dense block by block.
+    :math:`(k - k^2)/G + (1 - k) \sum_g w_g^{-1} / G^2`. With ``n_components=None`` that holds for rows of ``fit``;
+    other rows also lose the grids in which ``fit`` did not see their cell. Two different cells have the same 32-bit
+    hash with probability 2^-32. Time O(G d) a row, for CSR rows too, which are made dense block by block.
 
     References
     ----------
@@ -130,6 +131,14 @@ class RandomBinning(FeatureMap):
         ascend = all(len(cells) and np.all(cells[1:] > cells[:-1]) for cells in self.cells_)
         require(len(self.cells_) == sizes["G"] and ascend, "cells_ must hold the cells of each grid in order")
         require(sum(map(len, self.cells_)) == sizes["D"], "n_features_out must be the number of cells")
+
+    def _fit_member(self, X: Any, rng: np.random.RandomState) -> None:
+        if self.n_components is None:
+            raise ValueError(
+                "RandomBinning: n_components must be an integer where the map is a member of another map, which takes "
+                "dense features, got None. Give it an integer."
+            )
+        super()._fit_member(X, rng)
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         n_grids = n_components or 100

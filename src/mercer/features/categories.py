@@ -1,6 +1,7 @@
 """The map of the kernel of categories: one feature a category, and one that all share."""
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -59,7 +60,10 @@ class CategoryFeatures(FeatureMap):
 
     def _draw(self, kernel: Any, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         self.categories_ = np.unique(_dense(X), axis=0).astype(np.float64)
-        n_categories, n_shared = len(self.categories_), int(kernel.offset > 0)
+        return self._draw_hashes(int(kernel.offset > 0), n_components, rng)
+
+    def _draw_hashes(self, n_shared: int, n_components: int, rng: np.random.RandomState) -> int:
+        n_categories = len(self.categories_)
         if n_categories + n_shared <= n_components:
             self.index_, self.sign_ = np.arange(n_categories, dtype=np.int32), np.ones(n_categories, dtype=np.int8)
             return n_categories + n_shared
@@ -70,6 +74,11 @@ class CategoryFeatures(FeatureMap):
         super()._check_stored(sizes)
         n_buckets = sizes["D"] - self._first_bucket
         require(sizes["k"] and self.index_.max() < n_buckets, f"index_ must hold integers below {n_buckets}")
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other._draw_hashes(int(self.kernel_.offset > 0), self._n_features_out, rng)
+        return other
 
     def _writer(self, X: Any) -> Writer:
         levels = _levels(self.categories_)
@@ -91,10 +100,19 @@ class CategoryFeatures(FeatureMap):
     def _variance(self, X: Array, Y: Array) -> Array | None:
         if self.kernel_.offset > 0 and self._n_features_out == 1:
             return None
-        n_buckets = self._n_features_out - self._first_bucket
-        if n_buckets >= len(self.categories_):
+        if not self._is_random:
             return np.zeros((X.shape[0], Y.shape[0]))
+        n_buckets = self._n_features_out - self._first_bucket
         return power_sketch_variance(PairMoments.of(self._indicators(X), self._indicators(Y)), 1, n_buckets)
+
+    def _bias(self, X: Array, Y: Array) -> Array:
+        # A category that fit did not see has no feature: two rows of it lose the 1 of the kernel.
+        unseen = 1 - self._indicators(X).max(axis=1)
+        return np.asarray((self.kernel_.offset - self.kernel_(X, Y)) * unseen[:, None])
+
+    @property
+    def _is_random(self) -> bool:
+        return len(self.categories_) + int(self.kernel_.offset > 0) > self._n_features_out
 
     def _indicators(self, X: Any) -> Array:
         numbers = _numbers(_levels(self.categories_), _dense(X))

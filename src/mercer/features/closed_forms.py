@@ -4,7 +4,7 @@ For rows x, y: t = <x, y>, N = |x|^2 |y|^2 and s = sum_i x_i^2 y_i^2. Every form
 independent signs, and is tested against re-drawn maps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
@@ -61,6 +61,15 @@ def tensor_sketch_variance(factors: Sequence[PairMoments], n_components: int) ->
 def power_sketch_variance(pairs: PairMoments, degree: int, n_components: int) -> Array:
     """Return the variance of the sketch of a tensor power: ``tensor_sketch_variance`` with equal factors."""
     return _collisions([kind**degree for kind in _pairings(pairs)], n_components)
+
+
+def power_sketch_variances(pairs: PairMoments, last: int, n_components: int) -> Iterator[Array]:
+    """Yield ``power_sketch_variance`` of the degrees 1, 2, ..., last: one product each, which is less than a power."""
+    kinds = _pairings(pairs)
+    products = [np.ones_like(pairs.t) for _ in kinds]
+    for _ in range(last):
+        products = [product * kind for product, kind in zip(products, kinds, strict=True)]
+        yield _collisions(products, n_components)
 
 
 def _pairings(pairs: PairMoments) -> list[Array]:

@@ -4,7 +4,8 @@ Sum -> concatenation, scale c -> sqrt(c), product -> Tensor Sketch of the two ma
 from the composition's own ``random_state``: independent draws are what keeps a product unbiased.
 """
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -24,6 +25,7 @@ class _Composition(FeatureMap):
     """A map made of other maps; its kernel follows from theirs."""
 
     maps: Any
+    maps_: list[FeatureMap]
 
     def _members(self) -> list[FeatureMap]:
         members = [TensorSketch()] if self.maps is None else list(self.maps)
@@ -45,6 +47,15 @@ class _Composition(FeatureMap):
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         raise AssertionError("a composition draws in _fit_checked")
+
+    @property
+    def _is_random(self) -> bool:
+        return any(member._is_random for member in self.maps_)
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.maps_ = [member._redrawn(rng) for member in self.maps_]
+        return other
 
 
 class Concatenate(_Composition):
@@ -129,6 +140,9 @@ class Concatenate(_Composition):
             total += part
         return total
 
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return sum(member._bias(X, Y) for member in self.maps_)
+
     def _largest_feature(self, norm: float, X: Any) -> float:
         return max(member._largest_feature(norm, X) for member in self.maps_)
 
@@ -181,13 +195,24 @@ class TensorProduct(_Composition):
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         members = self._members()
         self._fit_members(members, X, rng)
-        n_components = check_integer("TensorProduct", "n_components", self.n_components)
-        tables = [draw_hashes(rng, n_components, (member._n_features_out,)) for member in members]
+        self._n_features_out = check_integer("TensorProduct", "n_components", self.n_components)
         self.maps_ = members
+        self._draw_tables(rng)
+        self.kernel_ = Product(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
+
+    def _draw_tables(self, rng: np.random.RandomState) -> None:
+        tables = [draw_hashes(rng, self._n_features_out, (member._n_features_out,)) for member in self.maps_]
         self.index_ = [index for index, _ in tables]
         self.sign_ = [sign for _, sign in tables]
-        self._n_features_out = n_components
-        self.kernel_ = Product(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
+
+    @property
+    def _is_random(self) -> bool:
+        return True
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = super()._redrawn(rng)
+        other._draw_tables(rng)
+        return other
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -218,10 +243,18 @@ class TensorProduct(_Composition):
         return write
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
-        if any(np.any(member._variance(X, Y)) for member in self.maps_):
+        if any(member._is_random for member in self.maps_):
             return None
         factors = [PairMoments.of(_features(member, X), _features(member, Y)) for member in self.maps_]
         return tensor_sketch_variance(factors, self._n_features_out)
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        biases = [member._bias(X, Y) for member in self.maps_]
+        if not any(np.any(bias) for bias in biases):
+            return 0.0
+        values = [member.kernel_._gram(X, Y) for member in self.maps_]
+        means = [value + bias for value, bias in zip(values, biases, strict=True)]
+        return np.asarray(np.prod(means, axis=0) - np.prod(values, axis=0))
 
 
 def _features(member: FeatureMap, X: Array) -> Array:
@@ -238,6 +271,7 @@ class Wrapper(_Composition):
     )
 
     map: Any
+    map_: FeatureMap
 
     @property
     def maps(self) -> Any:
@@ -249,6 +283,15 @@ class Wrapper(_Composition):
         self._fit_members([member], X, rng)
         self.map_ = member
         self._n_features_out = member._n_features_out
+
+    @property
+    def _is_random(self) -> bool:
+        return self.map_._is_random
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.map_ = self.map_._redrawn(rng)
+        return other
 
     def _most_features(self, n_features: int) -> float:
         return np.inf if self.map is None else float(self.map._most_features(n_features))
@@ -316,6 +359,9 @@ class Rescale(Wrapper):
     def _variance(self, X: Array, Y: Array) -> Array | None:
         part = self.map_._variance(X, Y)
         return None if part is None else self.kernel_.scale**2 * part
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return self.kernel_.scale * self.map_._bias(X, Y)
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return float(max(self.kernel_.scale**0.5, 1.0) * self.map_._largest_feature(norm, X))

@@ -86,15 +86,18 @@ def tail(kernel: DotProductKernel, first: int, r: float) -> float:
     return total
 
 
-def variance_ratio(kernel: DotProductKernel, X: Any, p: float) -> float:
-    """Return the largest ratio of successive terms of the variance series on the rows of X; from 1 on it diverges.
+def variance_ratio(kernel: DotProductKernel, p: float, moment: float) -> float:
+    """Return the largest ratio of successive terms of the variance series; from 1 on the series diverges.
 
-    The terms are a_n^2 / q_n m^n with m = N + 2t^2 - 2s, largest at x = y where m = 3|x|^4 - 2 sum_i x_i^4.
+    The terms are a_n^2 / q_n m^n with m = E[W(x)^2 W(y)^2] of one factor W, which is largest at x = y: ``moment`` is
+    the largest E[W(x)^4].
     """
-    if not np.isfinite(kernel.radius):
-        return 0.0
-    m = 3 * _power_sums(X, 2) ** 2 - 2 * _power_sums(X, 4)
-    return float(p * m.max()) / kernel.radius**2
+    return p * moment / kernel.radius**2 if np.isfinite(kernel.radius) else 0.0
+
+
+def largest_sign_moment(X: Any) -> float:
+    """Return the largest E[<w, x>^4] = 3|x|^4 - 2 sum_i x_i^4 over the rows, with w random signs."""
+    return float((3 * _power_sums(X, 2) ** 2 - 2 * _power_sums(X, 4)).max())
 
 
 def _power_sums(X: Any, n: int) -> Array:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import gammainc, gammaln
+from sklearn.utils.extmath import row_norms
 
 from mercer._typing import Array
-from mercer.features.degree_law import check_coefficients
+from mercer.features.degree_law import check_coefficients, largest_square, tail
+from mercer.parallel import row_blocks
 from mercer.state import LARGEST_DEGREE, Count, Many, Real, Reals, Sizes, Stored, part, require
 
 _SERIES_DEGREES = 30  # of a series that does not end: 30! is beyond 1e32
@@ -51,6 +53,22 @@ class Expansion(ABC):
         """Number of entries of v."""
         return len(self.u)
 
+    @property
+    def degrees(self) -> list[int]:
+        """The degrees that the kernel has, up to the last one."""
+        return list(range(self.last_degree + 1))
+
+    @abstractmethod
+    def reach(self, longest: float) -> float:
+        """Return a guess of |v| for rows to come, where the rows of ``fit``, of length ``longest``, have v = 0."""
+
+    def beyond(self, kernel: Any, X: Any) -> float:
+        """Return the most that degrees beyond the last one carry of k(x, x) on the rows of X.
+
+        No pair of rows loses more, by the inequality of Cauchy and Schwarz.
+        """
+        return 0.0
+
     def rows(self, X: Any) -> tuple[Array, Array]:
         """Return v and the weights of the rows of X, dense."""
         dense = X.toarray() if sparse.issparse(X) else X
@@ -64,11 +82,22 @@ class Expansion(ABC):
 
     def sparse_rows(self, X: Any) -> tuple[Array, Array]:
         """Return a(x) and the weights of CSR rows, without making v: its sketches follow from those of x and u."""
+        projection, square = self._sparse_squares(X)
+        return self.multiple(projection), self.weights(projection, square)
+
+    def squares(self, X: Any) -> Array:
+        """Return |v(x)|^2 of each row in float64."""
+        if sparse.issparse(X):
+            return np.maximum(self._sparse_squares(X.astype(np.float64))[1], 0.0)
+        blocks = (self.rows(X[rows].astype(np.float64))[0] for rows in row_blocks(X.shape[0]))
+        return np.concatenate([row_norms(V, squared=True) for V in blocks])
+
+    def _sparse_squares(self, X: Any) -> tuple[Array, Array]:
         n = X.shape[1]
         projection = self.scale * (X @ self.u[:n]) + self.constant * self.u[n:].sum()
         squares = self.scale**2 * np.asarray(X.multiply(X).sum(axis=1)).ravel() + self.constant**2
         a = self.multiple(projection)
-        return a, self.weights(projection, squares - 2 * a * projection + a**2 * (self.u @ self.u))
+        return projection, squares - 2 * a * projection + a**2 * (self.u @ self.u)
 
 
 @part("SeriesExpansion")
@@ -89,11 +118,23 @@ class SeriesExpansion(Expansion):
     def _check_stored(self, sizes: Sizes) -> None:
         require(len(self.coefficients) == self.last_degree + 1, "coefficients must be as many as degrees")
 
+    @property
+    def degrees(self) -> list[int]:
+        """The degrees with a coefficient."""
+        return np.flatnonzero(self.coefficients).tolist()
 
-@part("ExponentialExpansion")
+    def reach(self, longest: float) -> float:
+        """Return a length well within the radius of convergence of Vovk's kernel."""
+        return sqrt(0.5)
+
+    def beyond(self, kernel: Any, X: Any) -> float:
+        """Return the tail of the series at the longest row."""
+        return tail(kernel, self.last_degree + 1, largest_square(X))
+
+
 @dataclass(frozen=True)
-class ExponentialExpansion(Expansion):
-    """exp(gamma <x, y>) centred at mu: g_k = exp(gamma (<x, mu> - |mu|^2 / 2)) sqrt(gamma^k / k!)."""
+class _FactorialExpansion(Expansion):
+    """A kernel of exponentials around mu: g_k = e(x) sqrt(rate^k / k!), with an envelope e and a rate."""
 
     _stored = Stored(
         last_degree=Count(most=_SERIES_DEGREES),
@@ -101,6 +142,32 @@ class ExponentialExpansion(Expansion):
     )
 
     gamma: float = 1.0
+
+    @property
+    @abstractmethod
+    def rate(self) -> float:
+        """What <v(x), v(y)> is multiplied by."""
+
+    def reach(self, longest: float) -> float:
+        """Return the length at which every degree k carries 1 / k! of the constant."""
+        return float(self.rate**-0.5)
+
+    def beyond(self, kernel: Any, X: Any) -> float:
+        """Return the largest k(x, x) P(N > last degree), with N of the Poisson distribution of mean rate |v(x)|^2."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            lost = kernel._diag(X) * gammainc(self.last_degree + 1, self.rate * self.squares(X))
+        return float(np.nan_to_num(lost, nan=np.inf).max())
+
+
+@part("ExponentialExpansion")
+@dataclass(frozen=True)
+class ExponentialExpansion(_FactorialExpansion):
+    """exp(gamma <x, y>) centred at mu: g_k = exp(gamma (<x, mu> - |mu|^2 / 2)) sqrt(gamma^k / k!)."""
+
+    @property
+    def rate(self) -> float:
+        """Gamma."""
+        return self.gamma
 
     def weights(self, projection: Array, square: Array) -> Array:
         """Return the envelope times the roots of gamma^k / k!."""
@@ -110,15 +177,13 @@ class ExponentialExpansion(Expansion):
 
 @part("GaussianExpansion")
 @dataclass(frozen=True)
-class GaussianExpansion(Expansion):
+class GaussianExpansion(_FactorialExpansion):
     """exp(-gamma |x - y|^2) centred at mu: g_k = exp(-gamma |x - mu|^2) sqrt((2 gamma)^k / k!)."""
 
-    _stored = Stored(
-        last_degree=Count(most=_SERIES_DEGREES),
-        gamma=Real(positive=True),
-    )
-
-    gamma: float = 1.0
+    @property
+    def rate(self) -> float:
+        """Two gamma."""
+        return 2 * self.gamma
 
     def weights(self, projection: Array, square: Array) -> Array:
         """Return the envelope times the roots of (2 gamma)^k / k!."""
@@ -141,6 +206,10 @@ class SplitExpansion(Expansion):
         """Return the binomial roots times the powers of the projection."""
         p = self.last_degree
         return np.stack([sqrt(comb(p, k)) * projection ** (p - k) for k in range(p + 1)], axis=1)
+
+    def reach(self, longest: float) -> float:
+        """Return the length of the rows: a rest as long as the part along u."""
+        return longest or 1.0
 
 
 def _factorial_roots(rate: float, last: int) -> Array:

@@ -1,7 +1,8 @@
 """Random kitchen sinks: any feature function of a random projection (Rahimi and Recht, 2008)."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import special
@@ -165,6 +166,14 @@ class KitchenSinks(FeatureMap):
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         raise AssertionError("KitchenSinks draws in _fit_checked")
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        law = self.kernel_.law if isinstance(self.kernel_, ExpectedProduct) else None
+        if self.phi_ == "cosine" and law is None:
+            law = self.kernel_
+        other = copy(self)
+        other.weights_, other.offsets_ = self._projections(law, self._n_features_out, self.n_features_in_, rng)
+        return other
 
     def _writer(self, X: Any) -> Writer:
         weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)

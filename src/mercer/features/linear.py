@@ -60,6 +60,10 @@ class LinearFeatures(FeatureMap):
     def _exact(self) -> bool:
         return len(self.index_) == 0
 
+    @property
+    def _is_random(self) -> bool:
+        return not self._exact
+
     def _writer(self, X: Any) -> Writer:
         def copy(rows: slice, out: Array) -> None:
             out[...] = X[rows].toarray() if sparse.issparse(X) else X[rows]

@@ -1,6 +1,7 @@
 """Random Maclaurin features for dot-product kernels (Kar and Karnick, 2012)."""
 
-from typing import Any, cast
+from copy import copy
+from typing import Any, Self, cast
 from warnings import warn
 
 import numpy as np
@@ -10,9 +11,17 @@ from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, maclaurin_variance
-from mercer.features.degree_law import check_radius, degree_law, largest_square, series, tail, variance_ratio
+from mercer.features.degree_law import (
+    check_radius,
+    degree_law,
+    largest_sign_moment,
+    largest_square,
+    series,
+    tail,
+    variance_ratio,
+)
 from mercer.features.hashes import draw_signs
-from mercer.features.scalar import ScalarDraws, register_scalar, scalar_draws
+from mercer.features.scalar import ScalarDraws, largest_moment, register_scalar, scalar_draws
 from mercer.kernels import Composed, DotProductKernel, Kernel
 from mercer.state import LARGEST_DEGREE, Integers, Member, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory, check_real
@@ -29,8 +38,9 @@ class RandomMaclaurin(FeatureMap):
 
     .. math:: z_i(x) = \sqrt{a_N / (q_N D)} \prod_{j=1}^{N} \langle \omega_j, x \rangle
 
-    The estimate is unbiased, with the exact variance that ``variance`` returns. Kar and Karnick's law
-    :math:`p^{-(N+1)}` sums to one only for p = 2 and an endless series, so it is normalised here.
+    The estimate is unbiased but for degrees left out (``max_degree``, and in an endless series degrees with a
+    probability below 2^-60), and ``variance`` returns its exact mean squared error, which counts them. Kar and
+    Karnick's law :math:`p^{-(N+1)}` sums to one only for p = 2 and an endless series, so it is normalised here.
 
     Parameters
     ----------
@@ -149,13 +159,13 @@ class RandomMaclaurin(FeatureMap):
         exact = self._exact_width(coefficients, X.shape[1])
         law = degree_law(coefficients, self.p, first=2 if exact else 0)
         n_random = _random_width(n_components, exact, any_random=bool(law.any()))
-        self._warn_if_divergent(f, X)
         self.degrees_ = _draw_degrees(law, n_random, rng)
         n_factors = int(self.degrees_.sum())
         self.signs_ = _draw_signs(X, n_factors if inner is None else 0, n_components, rng)
         self.inner_ = None if inner is None else scalar_draws(inner, X, max(n_factors, 1), rng)
         self.law_, self.coefficients_ = law, coefficients
         self.truncation_error_ = tail(f, len(coefficients), largest)
+        self._warn_if_divergent(f, X)
         return exact + n_random
 
     def _exact_width(self, coefficients: Array, n_features: int) -> int:
@@ -172,13 +182,21 @@ class RandomMaclaurin(FeatureMap):
         return int(a0 > 0) + n_features * int(a1 > 0)
 
     def _warn_if_divergent(self, kernel: DotProductKernel, X: Any) -> None:
-        ratio = variance_ratio(kernel, X, self.p) if self.max_degree is None else 0.0
-        if ratio >= 1:
-            warn(
-                f"{_NAME}: the variance of {kernel!r} is infinite on these rows: p (3|x|^4 - 2 sum x_i^4) reaches "
-                f"{ratio:.3g} and must stay below 1. Multiply X by less than {ratio**-0.25:.3g}, or set max_degree.",
-                stacklevel=5,
-            )
+        if self.max_degree is not None or not np.isfinite(kernel.radius):
+            return
+        moment = largest_sign_moment(X) if self.inner_ is None else largest_moment(self.inner_, X)
+        ratio = variance_ratio(kernel, self.p, moment)
+        if ratio < 1:
+            return
+        what, way_out = "p (3|x|^4 - 2 sum x_i^4)", f"Multiply X by less than {ratio**-0.25:.3g}"
+        if self.inner_ is not None:
+            what = "p E[W(x)^4], with W a draw of the inner kernel,"
+            way_out = f"Multiply the inner kernel by less than {ratio**-0.5:.3g}"
+        warn(
+            f"{_NAME}: the variance of {kernel!r} is infinite on these rows: {what} reaches {ratio:.3g} times the "
+            f"squared radius of convergence and must stay below it. {way_out}, or set max_degree.",
+            stacklevel=5,
+        )
 
     def _writer(self, X: Any) -> Writer:
         scales = self._scales().astype(X.dtype)
@@ -242,8 +260,30 @@ class RandomMaclaurin(FeatureMap):
             inner_moment = self.inner_.second_moment(X, Y)
             if inner_moment is None:
                 return None
-            mean, moment = cast(Composed, self.kernel_).inner._gram(X, Y), inner_moment
+            mean, moment = self.inner_.mean(X, Y), inner_moment
         return maclaurin_variance(mean, moment, self.coefficients_, self.law_, len(self.degrees_))
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        f = self.kernel_.f if isinstance(self.kernel_, Composed) else cast(DotProductKernel, self.kernel_)
+        if self.inner_ is None and f.last_degree is not None and f.last_degree < len(self.coefficients_):
+            return 0.0
+        mean = PairMoments.of(X, Y).t if self.inner_ is None else self.inner_.mean(X, Y)
+        return np.asarray(np.polynomial.polynomial.polyval(mean, self.coefficients_) - self.kernel_._gram(X, Y))
+
+    @property
+    def _is_random(self) -> bool:
+        return len(self.degrees_) > 0
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other, n_features = copy(self), self.n_features_in_
+        other.degrees_ = _draw_degrees(self.law_, len(self.degrees_), rng)
+        n_factors = int(other.degrees_.sum())
+        if self.inner_ is None:
+            other.signs_ = draw_signs(rng, (n_features, n_factors))
+        else:
+            inner = cast(Composed, self.kernel_).inner
+            other.inner_ = scalar_draws(inner, np.zeros((1, n_features)), max(n_factors, 1), rng)
+        return other
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         if self.inner_ is not None:

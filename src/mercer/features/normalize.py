@@ -55,7 +55,10 @@ class Normalize(Wrapper):
 
     def _variance(self, X: Array, Y: Array) -> Array | None:
         part = self.map_._variance(X, Y)
-        if part is None:
-            return None
-        x, y = (inverse_lengths(self.map_.kernel_, rows) ** 2 for rows in (X, Y))
-        return np.asarray(x[:, None] * part * y)
+        return None if part is None else np.asarray(part * self._factors(X, Y) ** 2)
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return np.asarray(self.map_._bias(X, Y) * self._factors(X, Y))
+
+    def _factors(self, X: Array, Y: Array) -> Array:
+        return np.outer(*(inverse_lengths(self.map_.kernel_, rows) for rows in (X, Y)))

@@ -83,7 +83,8 @@ class Nystroem(FeatureMap):
     ``fit`` takes ``Blocks`` or an iterator of blocks too, and is then fitted on a reservoir sample of their rows.
 
     ``variance`` is Tukey's jackknife over the landmarks, from leaving out each in turn: an estimate of the variance
-    over uniform draws of the landmarks, too large rather than too small (Efron and Stein, 1981).
+    over uniform draws of the landmarks, too large rather than too small (Efron and Stein, 1981). It does not count the
+    bias. A composition that has to re-draw its members keeps the landmarks, and counts the error that they leave.
 
     References
     ----------
@@ -315,6 +316,9 @@ class Nystroem(FeatureMap):
         mean = (A * scale) @ B.T / m
         squares = (A * scale) ** 2 @ (B**2).T
         return np.asarray(np.maximum((m - 1) / m * (squares - m * mean**2), 0.0))
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        return self  # the landmarks are learned, from rows that are not kept
 
     def _most_features(self, n_features: int) -> float:
         return np.inf if self.rank is None else self.rank

@@ -1,6 +1,7 @@
 """Orthogonal random features for radial kernels (Yu et al., 2016)."""
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 from warnings import warn
 
 import numpy as np
@@ -161,6 +162,11 @@ class OrthogonalFeatures(PhaseFeatures):
         if X.shape[1] < _LEAST_CLOSED or len(self.radii_) < _LEAST_CLOSED:
             return None
         return _gaussian_variance(self.kernel_, X, Y, len(self.radii_), len(self.offsets_))
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.structured = self.structured_
+        return super(OrthogonalFeatures, other)._redrawn(rng)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)

@@ -17,7 +17,10 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum
 from mercer.kernels.functions import inverse_lengths
 from mercer.kernels.transforms import TransformedKernel
+from mercer.parallel import row_blocks
 from mercer.state import Integers, Many, Member, Reals, Sizes, Stored, part, require
+
+_MOMENT_ROWS = 64  # moments of pairs are made, and those of a row with itself used: few rows at a time waste little
 
 # Kernel class -> function of a kernel and a number that returns an unfitted map whose features, times the root of
 # their number, are independent scalar draws once shuffled. A class without a row takes its nearest ancestor's.
@@ -42,6 +45,10 @@ class ScalarDraws(ABC):
         """Return the function that writes the draws on ranges of rows of X."""
 
     @abstractmethod
+    def mean(self, X: Array, Y: Array) -> Array:
+        """Return E[W(x) W(y)] for all pairs of rows: the kernel, less what a map inside leaves out."""
+
+    @abstractmethod
     def second_moment(self, X: Array, Y: Array) -> Array | None:
         """Return E[W(x)^2 W(y)^2] for all pairs of rows, or None where it has no closed form."""
 
@@ -62,6 +69,18 @@ def scalar_draws(kernel: Kernel, X: Any, n: int, rng: np.random.RandomState) -> 
             "random features, or name their map with mercer.features.scalar.register_scalar."
         )
     return _Columns(kernel, factory(kernel, n), X, n, rng)
+
+
+def largest_moment(draws: ScalarDraws, X: Any) -> float:
+    """Return the largest E[W(x)^4] over the rows of X, 0 where it has no closed form."""
+    largest = 0.0
+    for rows in row_blocks(X.shape[0], _MOMENT_ROWS):
+        block = X[rows].astype(np.float64)
+        moments = draws.second_moment(block, block)
+        if moments is None:
+            return 0.0
+        largest = max(largest, float(np.diagonal(moments).max()))
+    return largest
 
 
 @part("DrawsOfMap")
@@ -95,11 +114,14 @@ class _Columns(ScalarDraws):
 
         return write
 
+    def mean(self, X: Array, Y: Array) -> Array:
+        return np.asarray(self.feature_map.kernel_._gram(X, Y) + self.feature_map._bias(X, Y))
+
     def second_moment(self, X: Array, Y: Array) -> Array | None:
         variance = self.feature_map._variance(X, Y)
         if variance is None:
             return None
-        return np.asarray(variance * len(self.order) + self.feature_map.kernel_._gram(X, Y) ** 2)
+        return np.asarray(variance * len(self.order) + self.mean(X, Y) ** 2)
 
 
 @part("DrawsOfSum")
@@ -136,6 +158,9 @@ class _SignedSum(ScalarDraws):
                 out += draws * signs.astype(out.dtype)
 
         return write
+
+    def mean(self, X: Array, Y: Array) -> Array:
+        return np.asarray(sum(member.mean(X, Y) for member in self.members))
 
     def second_moment(self, X: Array, Y: Array) -> Array | None:
         """Return the sum of m_i over terms plus, for each ordered pair i != j, k_i(x,x) k_j(y,y) + 2 k_i k_j."""
@@ -181,6 +206,9 @@ class _Products(ScalarDraws):
 
         return write
 
+    def mean(self, X: Array, Y: Array) -> Array:
+        return np.asarray(np.prod([member.mean(X, Y) for member in self.members], axis=0))
+
     def second_moment(self, X: Array, Y: Array) -> Array | None:
         total = np.ones((X.shape[0], Y.shape[0]))
         for member in self.members:
@@ -211,6 +239,9 @@ class _Transformed(ScalarDraws):
 
     def writer(self, X: Any) -> Writer:
         return self.member.writer(self.kernel.apply(X))
+
+    def mean(self, X: Array, Y: Array) -> Array:
+        return self.member.mean(self.kernel.apply(X), self.kernel.apply(Y))
 
     def second_moment(self, X: Array, Y: Array) -> Array | None:
         return self.member.second_moment(self.kernel.apply(X), self.kernel.apply(Y))
@@ -247,6 +278,9 @@ class _Reweighted(ScalarDraws):
             out *= self._weights(X[rows]).astype(out.dtype)[:, None]
 
         return write
+
+    def mean(self, X: Array, Y: Array) -> Array:
+        return np.asarray(np.outer(self._weights(X), self._weights(Y)) * self.member.mean(X, Y))
 
     def second_moment(self, X: Array, Y: Array) -> Array | None:
         moment = self.member.second_moment(X, Y)

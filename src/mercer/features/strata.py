@@ -1,16 +1,17 @@
 """Features degree by degree: low degrees exact, higher ones sketched, the budget shared by predicted variance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import Writer
-from mercer.features.closed_forms import PairMoments, power_sketch_variance
+from mercer.features.closed_forms import PairMoments, power_sketch_variance, power_sketch_variances
 from mercer.features.expansions import Expansion
 from mercer.features.hashes import draw_hashes
 from mercer.state import LARGEST_DEGREE, Count, Integers, Many, Member, Real, Sizes, Stored, Table, part, require
@@ -18,6 +19,9 @@ from mercer.state import LARGEST_DEGREE, Count, Integers, Many, Member, Real, Si
 _EXACT_DEGREES = 3  # degrees 0, 1 and 2 have exact features
 _LARGE = 10**6  # a width at which D Var has reached its limit
 _ALLOCATION_ROWS = 300
+_MADE_UP_ROWS = 32
+_AT_THE_ANCHOR = 1e-12  # |v| relative to |x| at which v is rounding
+_CONSTANT = 1e-9  # relative spread at which a feature is the same for all rows
 
 _DEGREE = Count(most=LARGEST_DEGREE)
 # What ``publish_allocation`` sets.
@@ -36,7 +40,7 @@ def exact_width(degree: int, n_columns: int) -> int:
 @part("Allocation")
 @dataclass(frozen=True)
 class Allocation:
-    """How the features are shared: the exact degrees, the width of each sketched one, and the degrees left out."""
+    """How the features are shared: the exact degrees, the width of each sketched degree, and the degrees left out."""
 
     _stored = Stored(
         exact=Many(Count(most=_EXACT_DEGREES - 1), of=tuple),
@@ -55,29 +59,52 @@ def allocate(expansion: Expansion, sample: Any, n_components: int) -> Allocation
     """Share the features so that the predicted mean square error on the sampled pairs is least.
 
     A sketched degree k costs V_k / D_k, with V_k the mean over pairs of g_k(x)^2 g_k(y)^2 D Var from the closed form,
-    so that D_k ~ sqrt(V_k) is best. A degree is left out only where its own mean square is below that cost.
+    so that D_k ~ sqrt(V_k) is best. A degree is left out only where its own mean square is below that cost. One degree
+    above 0 stays even then, where there is a feature for it: without one the features of all rows are parallel.
     """
     V, G = expansion.rows(sample)
-    pairs = PairMoments.of(V.astype(np.float64), V.astype(np.float64))
-    cost, signal = _cost_and_signal(pairs, G.astype(np.float64))
-    present = [k for k in range(len(cost)) if signal[k] > 0]
+    with np.errstate(over="ignore", invalid="ignore"):  # a degree beyond the range of floats is one to leave out
+        cost, signal = _cost_and_signal(PairMoments.of(V, V), G)
     options = []
     for last in range(_EXACT_DEGREES):
-        exact = tuple(k for k in present if k <= last)
+        exact = tuple(k for k in expansion.degrees if k <= last)
         budget = n_components - sum(exact_width(k, expansion.width) for k in exact)
         if budget >= 0:
-            options.append(_share(cost, signal, exact, [k for k in present if k > last], budget))
-    return min(options, key=lambda option: option.predicted)
+            options.append(_share(cost, signal, exact, [k for k in expansion.degrees if k > last], budget))
+    best = min(options, key=lambda option: option.predicted)
+    constant = np.ptp(G[:, 0]) <= _CONSTANT * np.abs(G[:, 0]).max()
+    if best.exact != (0,) or best.sketched or expansion.degrees == [0] or not constant:
+        return best
+    # One feature, the same for all rows: a sketch of another degree is of more use.
+    alone = _share(cost, signal, (), expansion.degrees[1:], n_components)
+    return replace(alone, dropped=(0, *alone.dropped))
+
+
+def telling_rows(expansion: Expansion, sample: Any, rng: np.random.RandomState) -> Any:
+    """Return the sample, or made-up rows around it where it lies at the anchor and so tells nothing of the degrees.
+
+    One row does, and so do copies of one row: the mean of the rows is their anchor.
+    """
+    V, _ = expansion.rows(sample)
+    longest = expansion.scale**2 * row_norms(sample, squared=True).max() + expansion.constant**2
+    if row_norms(V, squared=True).max() > _AT_THE_ANCHOR**2 * longest:
+        return sample
+    one = sample[:1].toarray() if sparse.issparse(sample) else sample[:1]
+    directions = rng.standard_normal((_MADE_UP_ROWS, one.shape[1]))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return one + expansion.reach(longest**0.5) / expansion.scale * directions
 
 
 def _cost_and_signal(pairs: PairMoments, G: Array) -> tuple[Array, Array]:
+    squares, n_pairs = G**2, pairs.t.size
     cost, signal = np.zeros(G.shape[1]), np.zeros(G.shape[1])
-    for k in range(G.shape[1]):
-        weight = np.outer(G[:, k] ** 2, G[:, k] ** 2)
-        signal[k] = np.mean(weight * pairs.t ** (2 * k))
-        if k > 0:
-            cost[k] = np.mean(weight * power_sketch_variance(pairs, k, _LARGE)) * _LARGE
-    return cost, signal
+    signal[0] = squares[:, 0].mean() ** 2
+    power = np.ones_like(pairs.t)
+    for k, variance in enumerate(power_sketch_variances(pairs, G.shape[1] - 1, _LARGE), start=1):
+        power *= pairs.t**2
+        signal[k] = squares[:, k] @ power @ squares[:, k] / n_pairs
+        cost[k] = squares[:, k] @ variance @ squares[:, k] / n_pairs * _LARGE
+    return np.nan_to_num(cost, nan=np.finfo(float).max), np.nan_to_num(signal, posinf=0.0)
 
 
 def _share(cost: Array, signal: Array, exact: tuple[int, ...], others: list[int], budget: int) -> Allocation:
@@ -90,6 +117,8 @@ def _share(cost: Array, signal: Array, exact: tuple[int, ...], others: list[int]
         if gain[worst] >= 0:
             break
         kept.pop(worst)
+    if budget and not kept and max(exact, default=0) == 0 and max(others, default=0) > 0:
+        kept = [max((k for k in others if k > 0), key=lambda k: float(signal[k]))]
     sketched = dict(zip(kept, _proportional(np.sqrt(cost[kept]), budget), strict=True)) if kept else {}
     dropped = tuple(k for k in others if k not in sketched)
     predicted = sum(cost[k] / width for k, width in sketched.items()) + float(signal[list(dropped)].sum())
@@ -184,7 +213,11 @@ class Strata:
     def on_rows(cls, expansion: Expansion, X: Any, n_components: int, rng: np.random.RandomState) -> "Strata":
         """Share the features by what a sample of the rows of X predicts, and draw."""
         sample = X[sample_rows(rng, X.shape[0], _ALLOCATION_ROWS)].astype(np.float64)
-        return cls(expansion, allocate(expansion, sample, n_components), rng)
+        return cls(expansion, allocate(expansion, telling_rows(expansion, sample, rng), n_components), rng)
+
+    def redrawn(self, rng: np.random.RandomState) -> "Strata":
+        """Return the same expansion and shares with other hashes."""
+        return Strata(self.expansion, self.allocation, rng)
 
     @property
     def n_features_out(self) -> int:
@@ -239,20 +272,25 @@ class Strata:
 
         return write
 
-    def lost(self, X: Array, Y: Array) -> Array:
-        """Return the part of the kernel that the degrees left out would have carried."""
+    @property
+    def is_random(self) -> bool:
+        """Whether any degree is sketched."""
+        return len(self.pieces) > 0
+
+    def mean(self, X: Array, Y: Array) -> Array:
+        """Return the mean of the estimate: the kernel less the degrees left out, those beyond the last included."""
         (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
         t = V @ W.T
-        total = np.zeros((len(G), len(H)))
-        for k in self.allocation.dropped:
+        total = np.zeros_like(t)
+        for k in (*self.allocation.exact, *self.allocation.sketched):
             total += np.outer(G[:, k], H[:, k]) * t**k
         return total
 
     def variance(self, X: Array, Y: Array) -> Array:
-        """Return the variance of the estimate, about its own mean (the kernel less the degrees left out)."""
+        """Return the variance of the estimate about its own mean."""
         (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
         pairs = PairMoments.of(V, W)
-        total = np.zeros((len(G), len(H)))
+        total = np.zeros_like(pairs.t)
         for piece in self.pieces:
             weight = np.outer(G[:, piece.degree] ** 2, H[:, piece.degree] ** 2) * piece.share**2
             total += weight * power_sketch_variance(pairs, piece.degree, piece.width)

@@ -1,7 +1,8 @@
 """Tensor Sketch for polynomial kernels, and degree by degree for series (Pham and Pagh, 2013)."""
 
+from copy import copy
 from math import prod, sqrt
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from mercer.features.expansions import Expansion, exponential_expansion, gaussia
 from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.features.strata import STORED_ALLOCATION, Strata, publish_allocation
 from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel, Linear, Polynomial
-from mercer.state import Member, Sizes, Stored, require
+from mercer.state import Count, Member, Real, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
 
@@ -52,13 +53,15 @@ class TensorSketch(FeatureMap):
 
     .. math:: z(x) = \mathrm{FFT}^{-1}\big(\mathrm{FFT}(C_1 x) \cdots \mathrm{FFT}(C_p x)\big)
 
-    so it costs O(p (nnz(x) + D log D)) a row. ``gamma`` scales the row and ``coef0`` is one more column. The estimate
-    is unbiased with the exact variance that ``variance`` returns.
+    so it costs O(p (nnz(x) + D log D)) a row. ``gamma`` scales the row and ``coef0`` is one more column. For a
+    polynomial the estimate is unbiased, with the exact variance that ``variance`` returns.
 
     Over ``Exponential``, ``Gaussian`` and any other dot-product kernel (the paper's outlook) each degree of the series
     gets a sketch of its own, around the mean of the rows for the first two. Degrees 0, 1 and 2 are exact where they
     fit, and features go to the others in proportion to the square root of their variance on 300 rows. A degree is left
-    out only where it would add more variance than signal; ``dropped_degrees_`` lists those.
+    out where it would add more variance than signal (``dropped_degrees_``), and an endless series ends at degree 30
+    (``truncated_at_``). What is left out is a bias. ``variance`` counts it: it is the exact mean squared error, the
+    variance plus the square of the bias, also for rows that ``fit`` did not see.
 
     Parameters
     ----------
@@ -81,6 +84,10 @@ class TensorSketch(FeatureMap):
         For a series: the degrees with exact features, and those left out.
     allocation_ : dict of int to int
         For a series: the features of each sketched degree.
+    truncated_at_ : int or None
+        For a series: the degree beyond which an endless one is cut; None for a series that ends.
+    truncation_error_ : float
+        For a series: the most that the degrees beyond ``truncated_at_`` carry of the kernel on the rows of ``fit``.
     kernel_ : Kernel
         The kernel approximated.
 
@@ -106,6 +113,8 @@ class TensorSketch(FeatureMap):
     _stored = Stored(
         **stored_hashes("t", "p", "c"),
         **STORED_ALLOCATION,
+        truncated_at_=Count(nullable=True, optional=True),
+        truncation_error_=Real(0.0, finite=False, optional=True),
         strata_=Member(Strata, {"n_features_out": "D"}, nullable=True),
     )
 
@@ -165,10 +174,14 @@ class TensorSketch(FeatureMap):
                 f"TensorSketch: n_sketches must be 1 for {kernel!r}, whose degrees have a sketch each, "
                 f"got {n_sketches}."
             )
-        strata = Strata.on_rows(_expansion(kernel, X), X, n_components, rng)
+        expansion = _expansion(kernel, X)
+        strata = Strata.on_rows(expansion, X, n_components, rng)
         self.index_, self.sign_ = np.zeros((0, 0, 0), dtype=np.int32), np.zeros((0, 0, 0), dtype=np.int8)
         self.strata_ = strata
         publish_allocation(self, strata)
+        endless = isinstance(kernel, Gaussian) or cast(DotProductKernel, kernel).last_degree is None
+        self.truncated_at_ = expansion.last_degree if endless else None
+        self.truncation_error_ = expansion.beyond(kernel, X)
         return strata.n_features_out
 
     def _writer(self, X: Any) -> Writer:
@@ -194,6 +207,24 @@ class TensorSketch(FeatureMap):
         pairs = PairMoments.affine(X, Y, kernel.gamma, kernel.coef0)
         n_sketches = len(self.index_)
         return power_sketch_variance(pairs, kernel.degree, self._n_features_out // n_sketches) / n_sketches
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        if self.strata_ is None or (self.truncated_at_ is None and not self.strata_.allocation.dropped):
+            return 0.0
+        return self.strata_.mean(X, Y) - self.kernel_._gram(X, Y)
+
+    @property
+    def _is_random(self) -> bool:
+        return self.strata_ is None or self.strata_.is_random
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        if self.strata_ is not None:
+            other.strata_ = self.strata_.redrawn(rng)
+        else:
+            n_buckets = self._n_features_out // len(self.index_)
+            other.index_, other.sign_ = draw_hashes(rng, n_buckets, self.index_.shape)
+        return other
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         if self.strata_ is not None:

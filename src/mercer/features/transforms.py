@@ -51,6 +51,9 @@ class _Transformed(Wrapper):
     def _variance(self, X: Array, Y: Array) -> Array | None:
         return self.map_._variance(self._transformed(X), self._transformed(Y))
 
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return self.map_._bias(self._transformed(X), self._transformed(Y))
+
 
 def _apply(kernel: Kernel, X: Any) -> Any:
     return kernel.apply(X) if isinstance(kernel, TransformedKernel) else X

@@ -1,6 +1,6 @@
 """Memory efficient kernel approximation (Si, Hsieh and Dhillon, 2014)."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, pinv
@@ -61,7 +61,8 @@ class MEKA(FeatureMap, GramOperator):
     Notes
     -----
     Time: O(n (c d + k d + k^2)) and O((c k)^2 d + (c k)^3) for the links. Out of sample a row takes the cluster of its
-    nearest centre, and costs O((c + k) d + c k^2).
+    nearest centre, and costs O((c + k) d + c k^2). ``variance`` is the squared error of this fit: all of the map is
+    learned from the rows.
 
     References
     ----------
@@ -289,6 +290,22 @@ class MEKA(FeatureMap, GramOperator):
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         raise AssertionError("MEKA draws in _fit_checked")
+
+    def _variance(self, X: Array, Y: Array) -> Array:
+        return np.zeros((X.shape[0], Y.shape[0]))
+
+    def _bias(self, X: Array, Y: Array) -> Array:
+        left, right = (np.empty((rows.shape[0], self._n_features_out)) for rows in (X, Y))
+        self._write_features(X, left)
+        self._write_features(Y, right)
+        return np.asarray(left @ right.T - self.kernel_(X, Y))
+
+    @property
+    def _is_random(self) -> bool:
+        return False  # once the clusters, the landmarks and the links are learned
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        return self
 
     def _set_width(self, n_components: int) -> None:
         self.rank = max(1, n_components // self.n_clusters)
