@@ -6,10 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from mercer import FourierFeatures, Gaussian, KernelRidge, Linear, LinearFeatures, Polynomial, TensorSketch
+from mercer import FourierFeatures, Gaussian, KernelRidge, Linear, LinearFeatures, Polynomial, SplitSketch, TensorSketch
+from mercer.features import FeatureMap
 from mercer.features.hashes import draw_hashes
 from mercer.kernels import DotProductKernel
-from mercer.testing import assert_mean_close, assert_same, check_feature_map, check_fitted, check_kernel, check_refits
+from mercer.testing import (
+    assert_mean_close,
+    assert_same,
+    check_feature_map,
+    check_fitted,
+    check_kernel,
+    check_refits,
+    sample_rows,
+)
 
 
 @pytest.mark.parametrize("law", ["normal", "exponential", "chi-square of one degree"])
@@ -72,6 +81,45 @@ class _Forgetful(TensorSketch):
 def test_a_wrong_map_is_refused(wrong):
     with pytest.raises(AssertionError):
         check_feature_map(wrong(Polynomial(2), n_components=16), sklearn_checks=False)
+
+
+class _CountsNoBias(TensorSketch):
+    """Leaves out what the dropped degrees lose."""
+
+    def _bias(self, X, Y):
+        return 0.0
+
+
+class _Relearns(SplitSketch):
+    """Finds its direction anew on the rows of a re-draw."""
+
+    def _variance(self, X, Y):
+        return None
+
+    def _redrawn(self, rng):
+        return FeatureMap._redrawn(self, rng)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "others"),
+    [
+        (_CountsNoBias(Gaussian(gamma=2.0), n_components=20), {"n_sketches": []}),
+        (_Relearns(n_components=12), {}),
+    ],
+    ids=["no bias", "learned anew"],
+)
+def test_an_error_that_is_not_the_one_claimed_is_refused(wrong, others):
+    """On rows far from their anchor, where it matters."""
+    with pytest.raises(AssertionError, match=r"standard errors|without spread"):
+        check_feature_map(
+            wrong,
+            1 + sample_rows(),
+            n_draws=150,
+            sklearn_checks=False,
+            unbiased=False,
+            data_dependent=True,
+            others=others,
+        )
 
 
 class _NotPositive(DotProductKernel):

@@ -8,11 +8,11 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import Linear, Polynomial, TensorSketch
+from mercer import Gaussian, Linear, Polynomial, TensorSketch
 from mercer.testing import check_feature_map, sample_rows
 
 
-@parametrize_with_checks([TensorSketch()])
+@parametrize_with_checks([TensorSketch(), TensorSketch(Gaussian(), n_components=20)])
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
 
@@ -32,7 +32,8 @@ def test_scikit_learns_contract(estimator, check):
     ids=repr,
 )
 def test_mean_variance_and_rate(sketch):
-    check_feature_map(sketch, sklearn_checks=False)
+    others = {} if sketch.n_components % 2 == 0 else {"n_sketches": []}  # two sketches take an even number of features
+    check_feature_map(sketch, sklearn_checks=False, others=others)
 
 
 def test_the_draw_of_a_seed_never_changes():

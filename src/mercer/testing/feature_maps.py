@@ -1,7 +1,7 @@
-"""What a feature map claims: its mean is the kernel, its variance what the theorem says, its draws those of a seed."""
+"""What a feature map claims: its mean is the kernel, its error what the theorem says, its draws those of a seed."""
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ def check_feature_map(
     feature_map: FeatureMap,
     X: Any = None,
     *,
+    outside: Any = None,
     n_draws: int = 400,
     false_alarm: float = 1e-6,
     unbiased: bool = True,
@@ -29,19 +30,23 @@ def check_feature_map(
     data_dependent: bool = False,
     others: Mapping[str, Sequence[Any]] | None = None,
 ) -> None:
-    """Check a feature map: scikit-learn's contract, mean, variance, rate, types, blocks, threads, draws, refits.
+    """Check a feature map: scikit-learn's contract, mean, error, rate, types, blocks, threads, draws, refits.
 
     Parameters
     ----------
     feature_map : unfitted map
     X : array, optional
-        A few rows on which the estimate of the kernel is tested.
+        A few rows to fit on, and to test the estimate of the kernel on.
+    outside : array, optional
+        A few rows that ``fit`` does not see, on which the estimate is tested too; shrunk rows of X, with their columns
+        reversed, where none are given.
     n_draws : int
         Independent draws for the statistical tests.
     false_alarm : float
         Rate of false alarms of each statistical test.
     unbiased, variance, sklearn_checks : bool
-        Leave out what a map does not claim.
+        Leave out what a map does not claim. A biased map may well claim its ``variance``, which is the mean squared
+        error, bias included; only the rate 1/D is then not tested.
     data_dependent : bool
         Whether ``fit`` computes with the values of X. Rows of equal values must then give the same map to rounding,
         whatever their precision and layout, and not bit for bit.
@@ -55,10 +60,16 @@ def check_feature_map(
     _check_draws(feature_map, X, data_dependent)
     check_refits(feature_map, X, others=others)
     check_fitted(feature_map, X)
-    if unbiased:
+    if unbiased or variance:
+        rows = np.vstack([X, 0.7 * X[:2, ::-1] if outside is None else outside])
         for width in (_width(feature_map, X), 4 * _width(feature_map, X)):
-            _check_moments(_resized(feature_map, width), X, n_draws, false_alarm, variance)
-    if variance:
+            resized = _resized(feature_map, width)
+            estimates = _estimates(_drawn(resized, X, n_draws), rows)
+            if unbiased:
+                _check_mean(resized, X, rows, estimates, false_alarm)
+            if variance:
+                _check_error(resized, X, rows, estimates, false_alarm)
+    if unbiased and variance:
         _check_rate(feature_map, X)
 
 
@@ -72,24 +83,39 @@ def _resized(feature_map: FeatureMap, n_components: int) -> FeatureMap:
     return other
 
 
-def _estimates(feature_map: FeatureMap, X: Array, n_draws: int) -> Array:
-    draws = []
+def _drawn(feature_map: FeatureMap, X: Array, n_draws: int) -> Iterator[FeatureMap]:
     for seed in range(n_draws):
-        Z = clone(feature_map).set_params(random_state=seed).fit_transform(X)
-        draws.append(Z @ Z.T)
-    return np.array(draws)
+        yield clone(feature_map).set_params(random_state=seed).fit(X)
 
 
-def _check_moments(feature_map: FeatureMap, X: Array, n_draws: int, false_alarm: float, variance: bool) -> None:
+def _estimates(draws: Iterable[FeatureMap], rows: Array) -> Array:
+    """Return the estimates of all pairs of rows, (n_draws, n_pairs)."""
+    features = (draw.transform(rows) for draw in draws)
+    return np.array([(Z @ Z.T)[np.triu_indices(len(rows))] for Z in features])
+
+
+def _expected(feature_map: FeatureMap, X: Array, rows: Array) -> tuple[FeatureMap, Array, float]:
+    """Return the map fitted on X, the kernel of all pairs of rows, and an allowance for the rounding of estimates."""
     fitted = clone(feature_map).set_params(random_state=0).fit(X)
-    K = fitted.kernel_(X)
-    estimates = _estimates(feature_map, X, n_draws)
-    upper = np.triu_indices(len(X))
-    atol = rounding(np.float64, fitted._n_features_out) * np.abs(K).max()
-    assert_mean_close(estimates[:, *upper], K[upper], false_alarm=false_alarm, atol=atol)
-    if variance:
-        errors = (estimates - K) ** 2
-        assert_mean_close(errors[:, *upper], fitted.variance(X)[upper], false_alarm=false_alarm, atol=atol**2)
+    K = fitted.kernel_(rows)
+    return fitted, K[np.triu_indices(len(rows))], rounding(np.float64, fitted._n_features_out) * np.abs(K).max()
+
+
+def _check_mean(feature_map: FeatureMap, X: Array, rows: Array, estimates: Array, false_alarm: float) -> None:
+    _, K, atol = _expected(feature_map, X, rows)
+    assert_mean_close(estimates, K, false_alarm=false_alarm, atol=atol)
+
+
+def _check_error(feature_map: FeatureMap, X: Array, rows: Array, estimates: Array, false_alarm: float) -> None:
+    """Check the mean squared error that a map claims, on rows of ``fit`` and on others, against independent draws."""
+    fitted, K, atol = _expected(feature_map, X, rows)
+    errors = (estimates - K) ** 2
+    claimed = fitted.variance(rows)[np.triu_indices(len(rows))]
+    if fitted._variance(rows, rows) is None:
+        # The claim is a mean over re-draws, with a noise of its own: compare as many re-draws, one by one.
+        redrawn = (fitted._redrawn(np.random.RandomState(seed)) for seed in range(len(estimates)))
+        errors += claimed - (_estimates(redrawn, rows) - K) ** 2
+    assert_mean_close(errors, claimed, false_alarm=false_alarm, atol=atol**2)
 
 
 def _check_rate(feature_map: FeatureMap, X: Array) -> None:
