@@ -1,6 +1,9 @@
 """Memory of results: given again only when no view of it is left."""
 
+import copy
 import gc
+import pickle
+import sys
 import threading
 
 import numpy as np
@@ -72,6 +75,50 @@ def test_a_memory_much_too_large_is_not_given():
     del first
     gc.collect()
     assert _place(empty((2**20,), np.uint8)) != place
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_the_base_cannot_be_copied(copied):
+    """Both copies would give the memory back, and the next result would lie over this one."""
+    first = empty(SHAPE, np.float32)
+    with pytest.raises(TypeError, match=r"cannot be copied or pickled\. Copy the array itself"):
+        copied(first.base)
+    gc.collect()
+    assert not np.shares_memory(first, empty(SHAPE, np.float32))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda Z: pickle.loads(pickle.dumps(Z)), np.array])
+def test_arrays_are_copied_as_any_other(copied):
+    first = empty(SHAPE, np.float32)
+    first[:] = 7
+    other = copied(first)
+    del first
+    gc.collect()
+    empty(SHAPE, np.float32)[:] = 8
+    assert np.all(other == 7)
+
+
+def test_memory_that_is_not_there_is_one_error(monkeypatch):
+    """And no exception in a finaliser, which Python would print beside it."""
+    unraised = []
+    monkeypatch.setattr(sys, "unraisablehook", unraised.append)
+
+    def nothing_left(*args, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(recycling.np, "empty", nothing_left)
+    with pytest.raises(MemoryError):
+        empty(SHAPE, np.float32)
+    gc.collect()
+    assert unraised == []
+
+
+def test_results_that_do_not_own_their_data_can_be_copied_and_resized():
+    Z = empty(SHAPE, np.float32)
+    with pytest.raises(ValueError, match="does not own its data"):
+        Z.resize(10, 10)
+    assert np.resize(Z, (10, 10)).shape == (10, 10)
+    Z.copy().resize(10, 10)
 
 
 def test_threads_never_share():

@@ -44,19 +44,27 @@ _kept = _Kept()
 
 
 class _Lease:
-    """What an array of recycled memory has as its base: all views of it gone, the memory is given back."""
+    """What an array of recycled memory has as its base: all views of it gone, the memory is given back, once."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], n_bytes: int):
-        self._memory, self._give = _kept.take(n_bytes), _kept.give  # module names may be gone when the last array goes
+    def __init__(self, memory: Array, shape: tuple[int, ...], dtype: np.dtype[Any]):
+        self._memory, self._give = memory, _kept.give  # module names may be gone when the last array goes
         place = self._memory.__array_interface__["data"]
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": place}
 
     def __del__(self) -> None:
         self._give(self._memory)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse copies and pickles: each would give the same memory back, while arrays still lie in it."""
+        raise TypeError(
+            "the base of an array of mercer's cannot be copied or pickled. Copy the array itself: Z.copy()."
+        )
+
 
 def empty(shape: tuple[int, ...], dtype: Any) -> Array:
     """Return an array of unset values, as ``np.empty`` does, in memory that an earlier result has left where it can.
+
+    Arrays of 1 to 64 MiB then do not own their data (``Z.flags.owndata`` is False), and ``Z.resize`` refuses them.
 
     >>> empty((2, 3), np.float32).shape
     (2, 3)
@@ -65,4 +73,4 @@ def empty(shape: tuple[int, ...], dtype: Any) -> Array:
     n_bytes = dtype.itemsize * int(np.prod(shape, dtype=object))
     if not _LEAST <= n_bytes <= _MOST // 2:
         return np.empty(shape, dtype=dtype)
-    return np.asarray(_Lease(shape, dtype, n_bytes))
+    return np.asarray(_Lease(_kept.take(n_bytes), shape, dtype))
