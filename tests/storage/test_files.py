@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import runpy
+import signal
 import stat
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from scipy import sparse
 
 import mercer
 from mercer import Gaussian, KernelRidge, Linear, ModelFileError
-from mercer.storage import atomic_file, container, describe, dumps, loads
+from mercer.storage import atomic_file, container, describe, dumps, files, loads
 
 X = np.random.RandomState(0).rand(60, 3)
 
@@ -314,3 +315,101 @@ def test_a_few_hundred_mutated_files(monkeypatch, capsys):
     with pytest.raises(SystemExit) as done:
         runpy.run_path(str(script), run_name="__main__")
     assert done.value.code == 0, capsys.readouterr().out
+
+
+# Stands still while the file is beside its target.
+_SAVING = """
+import os, sys, time
+from mercer.storage import atomic_file
+with atomic_file(sys.argv[1]) as file:
+    file.write(b"x" * 100)
+    file.flush()
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def saving(tmp_path):
+    """Start processes that are in the midst of writing a file."""
+    started = []
+
+    def start(path):
+        started.append(subprocess.Popen([sys.executable, "-c", _SAVING, str(path)], stdout=subprocess.PIPE))
+        assert started[-1].stdout.readline() == b"writing\n"
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("deadly", [signal.SIGKILL, signal.SIGTERM])
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path, saving, deadly):
+    path = tmp_path / "model.mercer"
+    killed = saving(path)
+    killed.send_signal(deadly)
+    killed.wait()
+    assert len(list(tmp_path.iterdir())) == 1
+    mercer.save(Linear(), path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.mercer"]
+
+
+def test_what_others_write_stays(tmp_path, saving):
+    """A writer that lives, other targets, and names that are not ours."""
+    path = tmp_path / "model.mercer"
+    saving(path)
+    others = {".model.mercer.x.0123abcd.part", ".model.0123abcd.part", ".model.mercer.notes.part", "model.mercer.part"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / ".model.mercer.0123abcd.part").mkdir()
+    before = {entry.name for entry in tmp_path.iterdir()}
+    mercer.save(Linear(), path)
+    assert {entry.name for entry in tmp_path.iterdir()} == before | {"model.mercer"}
+
+
+def test_links_to_elsewhere_are_not_followed(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"mine")
+    (tmp_path / ".model.0123abcd.part").symlink_to(elsewhere)
+    mercer.save(Linear(), tmp_path / "model")
+    assert elsewhere.read_bytes() == b"mine"
+    assert (tmp_path / ".model.0123abcd.part").is_symlink()
+
+
+def test_writers_at_the_same_time_do_not_sweep_each_other(tmp_path):
+    """Each save looks for leftovers while others create, write and move their files."""
+    path, faults = tmp_path / "model.mercer", []
+
+    def write():
+        try:
+            for _ in range(40):
+                mercer.save(Linear(), path)
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.mercer"]
+
+
+def test_a_file_swept_before_it_was_locked_is_created_again(tmp_path, monkeypatch):
+    """The moment between the two: another writer finds a file without a lock, and removes it."""
+    lock, swept = files._lock, []
+
+    def late(descriptor):
+        if not swept:
+            swept.extend(tmp_path.iterdir())
+            swept[0].unlink()
+        return lock(descriptor)
+
+    monkeypatch.setattr(files, "_lock", late)
+    mercer.save(Linear(), tmp_path / "model.mercer")
+    assert swept
+    assert mercer.load(tmp_path / "model.mercer") == Linear()
