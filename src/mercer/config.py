@@ -13,6 +13,9 @@ from mercer import limits
 # and a task is long enough (about a millisecond) to hide the cost of handing it to a thread.
 DEFAULT_BLOCK_ROWS = 512
 
+# Threads are not started beyond this: each takes memory for a block, stays, and finds no core to run on.
+_MOST_THREADS, _MOST_THREADS_A_CORE = 16, 4
+
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
@@ -43,22 +46,30 @@ def parse_bytes(size: int | str) -> int:
 
 def _positive(name: str, value: int | str) -> int:
     try:
-        number = int(value)
-    except (TypeError, ValueError):
+        number = 0 if isinstance(value, bool) else int(value)
+    except (TypeError, ValueError, OverflowError):
         number = 0
     if number < 1 or (isinstance(value, float) and value != number):
         raise ValueError(f"{name} must be an integer >= 1, got {value!r}.")
     return number
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _threads(name: str, value: int | str) -> int:
+    return min(_positive(name, value), max(_MOST_THREADS, _MOST_THREADS_A_CORE * cores()))
+
+
 def _threads_of_environment() -> int:
     """Return MERCER_NUM_THREADS, else OMP_NUM_THREADS (which joblib sets in its workers), else the cores we may use."""
     if chosen := os.environ.get("MERCER_NUM_THREADS"):
-        return _positive("MERCER_NUM_THREADS", chosen)
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+        return _threads("MERCER_NUM_THREADS", chosen)
     omp = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, int(omp)) if omp.isdigit() and int(omp) > 0 else cores
+    return min(cores(), int(omp)) if omp.isdigit() and int(omp) > 0 else cores()
 
 
 _config: ContextVar[Config | None] = ContextVar("mercer_config", default=None)
@@ -103,8 +114,8 @@ def config_context(
     Parameters
     ----------
     threads : int, optional
-        Threads of mercer's pool. Outside any context: ``MERCER_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores
-        this process may use.
+        Threads of mercer's pool, at most 4 per core (and 16 on few cores): what is asked beyond that is not started.
+        Outside any context: ``MERCER_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores this process may use.
     memory : int or str, optional
         Budget for what mercer itself allocates, in bytes or as ``"2GiB"``; a result that cannot fit is refused
         before it is computed. The caller's own X is not counted. Where none is set, the budget is the least of what
@@ -121,7 +132,7 @@ def config_context(
     """
     changes: dict[str, int] = {}
     if threads is not None:
-        changes["threads"] = _positive("threads", threads)
+        changes["threads"] = _threads("threads", threads)
     if memory is not None:
         changes["memory"] = parse_bytes(memory)
     if block_rows is not None:

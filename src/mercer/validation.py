@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from mercer._typing import Array
-from mercer.config import get_config, memory_budget
+from mercer.config import cores, get_config, memory_budget
 
 FLOATS = (np.float64, np.float32)
 _LARGEST_INDEX = 2**31 - 1
@@ -38,21 +38,39 @@ def row_number(row: int) -> int:
     return _first_row.get() + row
 
 
-def check_integer(owner: str, name: str, value: Any, *, least: int = 1, way_out: str = "") -> int:
-    """Return ``value`` as an int, or say that it must be an integer >= ``least``."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least:
+def check_integer(owner: str, name: str, value: Any, *, least: int = 1, most: float = np.inf, way_out: str = "") -> int:
+    """Return ``value`` as an int, or say that it must be an integer >= ``least`` and <= ``most``."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and least <= int(value) <= most:
         return int(value)
-    raise ValueError(f"{owner}: {name} must be an integer >= {least}, got {value!r}.{_spaced(way_out)}")
+    rule = f"an integer >= {least}{f' and <= {most}' if np.isfinite(most) else ''}"
+    raise ValueError(f"{owner}: {name} must be {rule}, got {value!r}.{_spaced(way_out)}")
 
 
 def check_real(owner: str, name: str, value: Any, *, least: float, strict: bool = False, way_out: str = "") -> float:
     """Return ``value`` as a float, or say that it must be a finite number >= (or >) ``least``."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
-        if np.isfinite(number) and (number > least if strict else number >= least):
-            return number
+        with suppress(OverflowError):  # of an integer beyond all floats
+            number = float(value)
+            if np.isfinite(number) and (number > least if strict else number >= least):
+                return number
     rule = f"a finite number {'>' if strict else '>='} {least:g}"
     raise ValueError(f"{owner}: {name} must be {rule}, got {value!r}.{_spaced(way_out)}")
+
+
+def check_jobs(owner: str, n_jobs: Any) -> int | None:
+    """Return the threads that ``n_jobs`` means, None for those of the configuration.
+
+    No more than there are cores, or than ``config_context`` sets: further threads would take memory and save no time.
+    """
+    if n_jobs is None:
+        return None
+    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"{owner}: n_jobs must be None, an integer >= 1 or a negative one, got {n_jobs!r}. None takes the threads "
+            "of config_context, -1 all of these, -2 all but one."
+        )
+    number, threads = int(n_jobs), get_config().threads
+    return min(number, max(threads, cores())) if number > 0 else max(1, threads + 1 + number)
 
 
 def _spaced(sentence: str) -> str:
@@ -94,6 +112,7 @@ def check_matrix(owner: str, name: str, X: Any, *, first_row: int = 0, finite: b
     """
     if not _is_plain(X):  # scikit-learn's check takes as long as the features of 50 rows, and blocks are many
         X = _numbers(owner, name, X)
+        _check_two_dimensions(owner, name, X)
         X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name, estimator=owner)
     X = _rows(owner, name, X)
     if finite:
@@ -107,8 +126,9 @@ def _is_plain(X: Any) -> bool:
 
 
 def _numbers(owner: str, name: str, X: Any) -> Any:
-    """Refuse text and complex numbers in words; lists become arrays so that they can be asked."""
-    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    """Refuse text, dates and complex numbers in words; lists become arrays so that they can be asked."""
+    X = np.asarray(X) if isinstance(X, list | tuple | numbers.Number) else X
+    refuse_dates(owner, name, X)
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in "US" and kind:
         raise ValueError(
@@ -121,6 +141,39 @@ def _numbers(owner: str, name: str, X: Any) -> Any:
             "Pass the real and imaginary parts as columns."
         )
     return X
+
+
+def _check_two_dimensions(owner: str, name: str, X: Any) -> None:
+    """Refuse what has no rows and columns, in the words that scikit-learn's users know."""
+    if getattr(X, "ndim", 2) < 2:
+        found = "1D array" if X.ndim else "scalar array"
+        raise ValueError(
+            f"{owner}: {name} must have rows and columns. Expected 2D array, got {found} instead. Reshape your data, "
+            "with array.reshape(-1, 1) for one column or array.reshape(1, -1) for one row."
+        )
+
+
+def refuse_dates(owner: str, name: str, X: Any) -> None:
+    """Refuse dates and times, which NumPy would take for counts of their unit; in a data frame, by the column."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):  # of pandas or polars
+        for column, dtype in zip(X.columns, X.dtypes, strict=True):
+            if is_date(dtype):
+                raise dates_refused(owner, name, f" in column {column!r} ({dtype})")
+    elif is_date(getattr(X, "dtype", None)):
+        raise dates_refused(owner, name, f" ({X.dtype})")
+
+
+def dates_refused(owner: str, name: str, where: str) -> ValueError:
+    """Return the error of dates where numbers are needed."""
+    return ValueError(
+        f"{owner}: {name} holds dates or times{where}; it must hold numbers. Convert them to numbers of a unit of your "
+        "choice: (dates - dates.min()) / np.timedelta64(1, 'D') are days. Or leave them out."
+    )
+
+
+def is_date(dtype: Any) -> bool:
+    """Tell NumPy's, pandas' and polars' types of dates, times and durations."""
+    return getattr(dtype, "kind", "") in ("m", "M") or (hasattr(dtype, "is_temporal") and bool(dtype.is_temporal()))
 
 
 def _rows(owner: str, name: str, X: Any) -> Any:
@@ -255,7 +308,14 @@ def check_weights(owner: str, weights: Any, n_rows: int, *, all_zero: bool = Fal
         raise ValueError(
             f"{owner}: sample_weight.shape == {values.shape}, expected {(n_rows,)}: each row needs one weight."
         )
-    values = values.astype(np.float64)
+    if values.dtype.kind not in "biufO":
+        raise ValueError(
+            f"{owner}: sample_weight must hold finite numbers >= 0, got an array of {values.dtype}. Convert it first."
+        )
+    try:
+        values = values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{owner}: sample_weight must hold finite numbers >= 0, but {error}.") from None
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

@@ -228,3 +228,11 @@ def test_float32_values_are_those_of_float64_rounded(rng):
     X = rng.standard_normal((30, 20)).astype(np.float32)
     for kernel in KERNELS:
         np.testing.assert_allclose(kernel(X), kernel(X.astype(np.float64)), rtol=rounding(np.float32))
+
+
+@pytest.mark.parametrize("nu", [1e3, 1e8, 1e12, 1e20, 1e300])
+def test_a_very_smooth_matern_kernel_is_nearly_gaussian(nu):
+    """Off by 0.23 / nu; from nu = 1e12 on, differences in the exponent left digits out, and at 1e17 all of them."""
+    rows = np.linspace(0, 3, 7)[:, None]
+    values, limit = Matern(nu, length_scale=1.0)(rows), Gaussian(gamma=0.5)(rows)
+    np.testing.assert_allclose(values, limit, atol=0.25 / nu + 1e-15)

@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer import Gaussian, KernelRidge, Nystroem, as_blocks
 from mercer.data import Block, Reader, reservoir
 
-N_ROWS, PIECE = 96, 8
+N_ROWS, PIECE = 96, 12
 X = rows(N_ROWS)
 X = X[np.argsort(X[:, 0])]  # a block read in place of another then matters
 

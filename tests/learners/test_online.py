@@ -74,7 +74,8 @@ def test_fogd_is_the_loop_over_rows(rows, update, loss, n_classes):
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_a_regressor_is_the_loop_over_rows(rows, update, loss, schedule):
     X, y = rows
-    model = FOGDRegressor(n_components=30, loss=loss, update=update, schedule=schedule, step=0.3, random_state=0)
+    shared = {"n_components": 30, "loss": loss, "update": update, "schedule": schedule, "step": 0.3}
+    model = FOGDRegressor(Gaussian(gamma=0.5), **shared, random_state=0)
     for part in np.split(np.arange(700), [1, 300]):
         model.partial_fit(X[part], y[part])
     scores, W = by_rows(model, with_constant(model.feature_map_.transform(X)), y, 1)
@@ -266,13 +267,35 @@ def test_the_first_call_names_all_classes(kind):
         kind().partial_fit(X, Y)
     with pytest.raises(NotFittedError):
         kind().predict(X)
-    model = kind().partial_fit(X[:4], Y[:4] % 2, classes=[0, 1, 2])  # the third class has not come yet
+    model = kind(Gaussian(gamma=0.5)).partial_fit(
+        X[:4], Y[:4] % 2, classes=[0, 1, 2]
+    )  # the third class has not come yet
     assert model.coef_.shape[0] == 3
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
+def test_a_bandwidth_found_on_one_row_is_warned_of_once(kind):
+    model = kind(n_components=8, random_state=0)
+    with pytest.warns(
+        UserWarning, match=rf"{kind.__name__}: the parameters of Gaussian\(\) .* only 1, and stay"
+    ) as said:
+        model.partial_fit(X[:1], Y[:1])
+    model.partial_fit(X[1:2], Y[1:2])  # warnings are errors in these tests
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    kind(Gaussian(gamma=0.5), n_components=8, random_state=0).partial_fit(X[:1], Y[:1])  # a number needs no rows
+    kind(n_components=8, random_state=0).partial_fit(X[:20], Y[:20])
+
+
+def test_a_map_of_one_s_own_is_looked_into():
+    with pytest.warns(UserWarning, match=r"the parameters of Gaussian\(gamma='median'\) are found on the first rows"):
+        FOGDRegressor(features=FourierFeatures(Gaussian(gamma="median"), n_components=8)).partial_fit(X[:1], Y[:1])
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
 def test_steps_that_are_too_long_are_said(kind):
-    model = kind(update="gradient", schedule="constant", step=1e200, n_components=3).fit(X[:3], np.zeros(3))
+    model = kind(Gaussian(gamma=0.5), update="gradient", schedule="constant", step=1e200, n_components=3)
+    model.fit(X[:3], np.zeros(3))
     _assert_refused(model, lambda model: model.partial_fit(X, Y), "the weights overflow at row 3 of the stream")
 
 

@@ -13,6 +13,7 @@ from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
 from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
+from mercer.kernels.bandwidth import inverse_square
 from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_non_negative
 
@@ -247,7 +248,10 @@ class ExponentialChi2Features(FeatureMap):
         order = check_integer("ExponentialChi2Features", "order", self.order, least=0)
         additive = AdditiveFeatures(Chi2(), n_components=(2 * order + 1) * X.shape[1])
         additive._fit_member(X, rng)
-        fourier = OrthogonalFeatures(Gaussian(gamma=0.5 / kernel.sigma**2), n_components=n_components)
+        gamma = 0.5 * inverse_square(kernel.sigma)
+        if not 0 < gamma < np.inf:
+            raise ValueError(f"ExponentialChi2Features: the square of sigma overflows, got sigma={kernel.sigma!r}.")
+        fourier = OrthogonalFeatures(Gaussian(gamma=gamma), n_components=n_components)
         fourier._fit_member(np.empty((0, additive._n_features_out)), rng)
         self.additive_, self.fourier_ = additive, fourier
         return n_components

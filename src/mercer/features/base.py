@@ -102,7 +102,8 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         fitted = unfitted(self)
         X = fitted._check_fit(X)
-        fitted._fit_checked(X, check_random_state(self.random_state))
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
+            fitted._fit_checked(X, check_random_state(self.random_state))
         adopt(self, fitted)
         return self
 
@@ -123,6 +124,8 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Returns
         -------
         Z : ndarray of shape (n_samples, n_features_out)
+            Its memory goes to a later result once no array and no view uses it. Z of 1 to 64 MiB therefore does not own
+            its data: ``Z.resize`` refuses it, ``np.resize`` and ``Z.copy()`` take it.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)

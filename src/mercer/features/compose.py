@@ -28,7 +28,9 @@ class _Composition(FeatureMap):
     maps_: list[FeatureMap]
 
     def _members(self) -> list[FeatureMap]:
-        members = [TensorSketch()] if self.maps is None else list(self.maps)
+        members = (
+            [TensorSketch()] if self.maps is None else list(self.maps) if isinstance(self.maps, list | tuple) else []
+        )
         name = type(self).__name__
         if not members or not all(isinstance(member, FeatureMap) for member in members):
             raise ValueError(f"{name}: maps must be a list of one or more feature maps, got {self.maps!r}.")

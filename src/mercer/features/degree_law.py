@@ -25,6 +25,11 @@ def check_coefficients(owner: str, kernel: DotProductKernel, last: int) -> Array
             f"{coefficients[bad[0]]:.6g} is negative (Kar and Karnick, 2012, Theorem 2). Choose a kernel whose "
             "coefficients are all >= 0, such as Polynomial or Exponential."
         )
+    if not np.isfinite(coefficients).all():
+        raise ValueError(
+            f"{owner}: the Maclaurin coefficients of {kernel!r} overflow at degree {int(np.argmax(coefficients))}. "
+            "Lower gamma."
+        )
     return coefficients
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
 from mercer.features.automatic import ShiftInvariantFeatures
 from mercer.features.base import FeatureMap, as_kernel
@@ -209,5 +211,9 @@ def _leaf(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
 
 
 def _first_negative(kernel: Sigmoid) -> str:
-    n, a = next((n, a) for n, a in enumerate(kernel.maclaurin(8)) if a < 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = next(((n, a) for n, a in enumerate(kernel.maclaurin(8)) if a < 0), None)
+    if found is None:  # they underflow
+        return "it is not positive semi-definite, whatever its parameters (Kar and Karnick, 2012, Theorem 2)"
+    n, a = found
     return f"its Maclaurin coefficient a_{n} = {a:.6g} is negative (Kar and Karnick, 2012, Theorem 2)"

@@ -247,10 +247,20 @@ def split_expansion(kernel: Any, X: Any) -> SplitExpansion:
         u[0] = 1.0
     n = X.shape[1]
     for _ in range(_POWER_STEPS):
-        u /= np.linalg.norm(u)
-        images = scale * (X @ u[:n]) + constant * u[n:].sum()
+        u = _unit(u)
+        images = _shrunk(scale * (X @ u[:n]) + constant * u[n:].sum())
         grown = np.append(scale * (X.T @ images), [constant * images.sum()] * (constant > 0))
         if not grown.any():
             break
         u = np.asarray(grown, dtype=np.float64)
-    return SplitExpansion(u / np.linalg.norm(u), kernel.degree, scale, constant)
+    return SplitExpansion(_unit(u), kernel.degree, scale, constant)
+
+
+def _unit(u: Array) -> Array:
+    u = _shrunk(u)
+    return np.asarray(u / np.linalg.norm(u))
+
+
+def _shrunk(u: Array) -> Array:
+    """Return a vector times the power of 2, which rounds nothing, that keeps its squares within the range of floats."""
+    return np.ldexp(u, -int(np.frexp(np.abs(u).max())[1]))

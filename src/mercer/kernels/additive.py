@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
+from mercer.kernels.bandwidth import inverse_square
 from mercer.kernels.base import Kernel
 from mercer.validation import check_non_negative, check_real
 
@@ -195,7 +196,7 @@ class ExponentialChi2(Kernel):
         exponent: Array = additive._diag(X)[:, np.newaxis] + additive._diag(Y)
         exponent -= 2 * additive._gram(X, Y)
         np.maximum(exponent, 0, out=exponent)
-        exponent *= -0.5 / self.sigma**2
+        exponent *= -0.5 * inverse_square(self.sigma)
         return np.exp(exponent, out=exponent)
 
     def _diag(self, X: Any) -> Array:

@@ -17,6 +17,10 @@ from mercer._typing import Array
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
 
+# Terms of a sum by Horner's rule, one pass over the matrix for each: more would be VovkInfinite, or overflow.
+_MOST_TERMS = 2**16
+_LARGEST_LOGARITHM = log(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, repr=False)
 class DotProductKernel(Kernel):
@@ -156,7 +160,8 @@ class Exponential(DotProductKernel):
 
     def coefficient(self, n: int) -> float:
         """Return gamma^n / n!."""
-        return exp(n * log(self.gamma) - lgamma(n + 1))
+        logarithm = n * log(self.gamma) - lgamma(n + 1)
+        return exp(logarithm) if logarithm < _LARGEST_LOGARITHM else inf
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,7 +171,7 @@ class VovkPolynomial(DotProductKernel):
     degree: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", check_integer("VovkPolynomial", "degree", self.degree, least=1))
+        object.__setattr__(self, "degree", check_integer("VovkPolynomial", "degree", self.degree, most=_MOST_TERMS))
 
     def _profile(self, t: Array) -> Array:
         # Horner's rule; on purpose not the closed form, which is 0/0 at t = 1 and loses digits around it.
@@ -209,6 +214,15 @@ class VovkInfinite(DotProductKernel):
         return 1.0
 
 
+def _floats(coefficients: Any) -> tuple[float, ...]:
+    try:
+        return tuple(float(a) for a in coefficients)
+    except TypeError:
+        raise ValueError(
+            f"DotProduct: coefficients must be numbers a_0, a_1, ... or a function of n, got {coefficients!r}."
+        ) from None
+
+
 @dataclass(frozen=True, repr=False)
 class DotProduct(DotProductKernel):
     """Any f(<x, y>), given f and its Maclaurin coefficients. Compared by the identity of f.
@@ -237,7 +251,7 @@ class DotProduct(DotProductKernel):
         if not callable(self.f):
             raise ValueError(f"DotProduct: f must be a function of an array, got {self.f!r}.")
         if not callable(self.coefficients):
-            object.__setattr__(self, "coefficients", tuple(float(a) for a in self.coefficients))
+            object.__setattr__(self, "coefficients", _floats(self.coefficients))
         self._check_series()
 
     def _check_series(self) -> None:

@@ -18,7 +18,7 @@ def matern_profile(nu: float, q: Array) -> Array:
         return (1 + t) * np.exp(-t)
     if nu == 2.5:
         return (1 + t + t * t / 3) * np.exp(-t)
-    return _by_expansion(nu, t) if nu > _LARGE_NU else _by_bessel(nu, t)
+    return _by_expansion(nu, 2 * q / nu) if nu > _LARGE_NU else _by_bessel(nu, t)
 
 
 def _by_bessel(nu: float, t: Array) -> Array:
@@ -31,10 +31,15 @@ def _by_bessel(nu: float, t: Array) -> Array:
     return values
 
 
-def _by_expansion(nu: float, t: Array) -> Array:
-    """Use the uniform expansion of K_nu(nu z) for large nu (NIST DLMF 10.41.4), divided by its value at z = 0."""
-    root = np.hypot(1.0, t / nu)
-    exponent = -nu * (root - 1 - np.log((1 + root) / 2)) - np.log(root) / 2
+def _by_expansion(nu: float, z2: Array) -> Array:
+    """Use the uniform expansion of K_nu(nu z) for large nu (NIST DLMF 10.41.4), divided by its value at z = 0.
+
+    z2 is z^2. Written in sqrt(1 + z^2) - 1, found without a difference: that of the root and 1 has no digit left at
+    nu = 1e16.
+    """
+    root = np.sqrt(1 + z2)
+    above = z2 / (1 + root)
+    exponent = -nu * (above - np.log1p(above / 2)) - np.log1p(above) / 2
     return np.asarray(np.exp(exponent) * _corrections(nu, 1 / root) / _corrections(nu, np.ones(())))
 
 
@@ -43,4 +48,5 @@ def _corrections(nu: float, p: Array) -> Array:
     u2 = (81 * p**2 - 462 * p**4 + 385 * p**6) / 1152
     u3 = (30375 * p**3 - 369603 * p**5 + 765765 * p**7 - 425425 * p**9) / 414720
     u4 = 4465125 * p**4 - 94121676 * p**6 + 349922430 * p**8 - 446185740 * p**10 + 185910725 * p**12
-    return np.asarray(1 - u1 / nu + u2 / nu**2 - u3 / nu**3 + u4 / (39813120 * nu**4))
+    v = 1 / nu  # powers of nu overflow
+    return np.asarray(1 - u1 * v + u2 * v**2 - u3 * v**3 + u4 * v**4 / 39813120)

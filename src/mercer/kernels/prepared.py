@@ -63,7 +63,8 @@ class _Exponents:
         np.subtract(X, self._centre, out=left[:, :-2], casting="unsafe")
         squares = self._gamma * np.einsum("ij,ij->i", left[:, :-2], left[:, :-2])
         left[:, -2], left[:, -1] = -squares, 1.0
-        far = np.flatnonzero(squares > _LARGEST_EXPONENT) if self._dtype == np.float32 else np.empty(0, dtype=np.intp)
+        near = squares <= _LARGEST_EXPONENT  # not so where they overflow, nor where inf times a gamma of 0 is NaN
+        far = np.flatnonzero(~near) if self._dtype == np.float32 else np.empty(0, dtype=np.intp)
         return left, far
 
     def exactly(self, X: Array) -> Array:

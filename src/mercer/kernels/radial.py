@@ -13,12 +13,15 @@ import numpy as np
 from scipy import sparse, special
 
 from mercer._typing import Array
-from mercer.kernels.bandwidth import check_bandwidth, median_distance, total_variance
+from mercer.kernels.bandwidth import check_bandwidth, inverse_square, median_distance, total_variance
 from mercer.kernels.distances import squared_distances
 from mercer.kernels.matern import matern_profile
 from mercer.kernels.prepared import gaussian_features, gaussian_tiles
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
 from mercer.validation import check_real
+
+# Beyond these, twice a gamma is infinite and half an index is 0. The kernels are 0 and 1/e at all distances by then.
+_LARGEST_GAMMA, _LEAST_INDEX = 8e307, 1e-300
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,12 +59,12 @@ class RadialKernel(StationaryKernel):
     @property
     def frequency_variance(self) -> float:
         """The mean square of one column's frequency, E[s] / length^2."""
-        return self._mean_mixing / self._length**2
+        return self._mean_mixing * inverse_square(self._length)
 
     def _gram(self, X: Any, Y: Any) -> Array:
-        length = self._length
+        inverse = inverse_square(self._length)
         q = squared_distances(X, Y)
-        q *= length**-2
+        q *= inverse
         return self._profile(q)
 
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
@@ -135,14 +138,16 @@ class Gaussian(RadialKernel):
 
     @property
     def _length(self) -> float:
-        return float((2 * self._width) ** -0.5)
+        return float((2 * min(self._width, _LARGEST_GAMMA)) ** -0.5)
 
     def resolve(self, X: Any, sample_weight: Any = None) -> "Gaussian":
         """Return the kernel with gamma as a number, found on X."""
         if self.gamma == "scale":
-            return Gaussian(gamma=1 / total_variance(X, sample_weight))
+            return Gaussian(gamma=1 / total_variance("Gaussian: gamma='scale'", X, sample_weight))
         if self.gamma == "median":
-            return Gaussian(gamma=1 / (2 * median_distance(squared_distances, X, sample_weight)))
+            return Gaussian(
+                gamma=1 / (2 * median_distance("Gaussian: gamma='median'", squared_distances, X, sample_weight))
+            )
         return self
 
     def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
@@ -195,10 +200,11 @@ class _LengthScaled(RadialKernel):
 
     def resolve(self, X: Any, sample_weight: Any = None) -> Self:
         """Return the kernel with length_scale as a number, found on X."""
+        asker = f"{type(self).__name__}: length_scale={self.length_scale!r}"
         if self.length_scale == "scale":
-            return self.with_params(length_scale=(total_variance(X, sample_weight) / 2) ** 0.5)
+            return self.with_params(length_scale=(total_variance(asker, X, sample_weight) / 2) ** 0.5)
         if self.length_scale == "median":
-            return self.with_params(length_scale=median_distance(squared_distances, X, sample_weight) ** 0.5)
+            return self.with_params(length_scale=median_distance(asker, squared_distances, X, sample_weight) ** 0.5)
         return self
 
 
@@ -387,7 +393,7 @@ class ExponentialPower(_LengthScaled):
 
     def _stable(self, angle: Array, exponential: Array) -> Array:
         """Return twice a positive stable variable, in logarithms: its own range exceeds that of floats."""
-        a = self.alpha / 2
+        a = max(self.alpha / 2, _LEAST_INDEX)
         if a == 1:
             return np.full(len(angle), 2.0)
         with np.errstate(divide="ignore", over="ignore"):  # the ends of the range are 0 and the largest frequency

@@ -115,9 +115,11 @@ class Laplacian(StationaryKernel):
     def resolve(self, X: Any, sample_weight: Any = None) -> "Laplacian":
         """Return the kernel with gamma as a number, found on X."""
         if self.gamma == "scale":
-            return Laplacian(gamma=(X.shape[1] * total_variance(X, sample_weight)) ** -0.5)
+            return Laplacian(gamma=(X.shape[1] * total_variance("Laplacian: gamma='scale'", X, sample_weight)) ** -0.5)
         if self.gamma == "median":
-            return Laplacian(gamma=1 / median_distance(absolute_distances, X, sample_weight))
+            return Laplacian(
+                gamma=1 / median_distance("Laplacian: gamma='median'", absolute_distances, X, sample_weight)
+            )
         return self
 
     def _gram(self, X: Any, Y: Any) -> Array:

@@ -29,7 +29,7 @@ from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.learners.survey import Survey
 from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, Text, require
-from mercer.validation import check_integer, check_rows, check_weights, rows_from
+from mercer.validation import check_integer, check_jobs, check_rows, check_weights, rows_from
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
 _BLOCK_ROWS = 4096
@@ -104,7 +104,8 @@ class KernelLearner(NestedParams, BaseEstimator):
         self
         """
         fitted = unfitted(self)
-        with self._threads():
+        # What overflows is refused in words, or ends in one warning of ours: NumPy's own would come beside it.
+        with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             fitted._fit(X, y, sample_weight, self if self._starts_warm() else None)
         for name in self._of_fit:
             fitted.__dict__.pop(name, None)
@@ -328,10 +329,7 @@ class KernelLearner(NestedParams, BaseEstimator):
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        n_jobs = self.n_jobs
-        if n_jobs is not None and n_jobs < 0:
-            n_jobs = max(1, get_config().threads + 1 + n_jobs)
-        with config_context(threads=n_jobs):
+        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
             yield
 
     def _scores(self, X: Any) -> Array:

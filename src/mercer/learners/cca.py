@@ -50,7 +50,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         correlates: choose it by ``score`` on rows left out.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads; ``config_context``'s by default, -1 for all.
+        Threads, at most one per core; ``config_context``'s by default, -1 for all.
     verbose : int, default=0
         1 shows the progress of each pass.
 

@@ -23,6 +23,7 @@ from mercer.stats import Curvature, Moments
 from mercer.validation import check_integer, check_memory, check_real
 
 _BLOCK_ROWS = 4096
+_LARGEST_C = 1e100  # its square, times a Hessian, must be a finite number
 
 
 @dataclass
@@ -76,7 +77,10 @@ class _SinksLearner(KernelLearner):
     def _check_params(self) -> None:
         name = type(self).__name__
         check_integer(name, "n_components", self.n_components)
-        check_real(name, "C", self.C, least=0, strict=True)
+        if check_real(name, "C", self.C, least=0, strict=True) > _LARGEST_C:
+            raise ValueError(
+                f"{name}: C must be at most {_LARGEST_C:g}, got {self.C!r}. So large a C bounds no weight."
+            )
         if not isinstance(self.loss, str) or self.loss not in self._losses:
             raise ValueError(f"{name}: loss must be one of {list(self._losses)}, got {self.loss!r}.")
 
@@ -207,7 +211,7 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
     loss : "logistic", "squared_hinge" or "squared", default="logistic"
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads; ``config_context``'s by default, -1 for all.
+        Threads, at most one per core; ``config_context``'s by default, -1 for all.
     verbose : int, default=0
         1 shows the progress of each pass.
 

@@ -38,7 +38,7 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
         Epochs over the rows, at most.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads; ``config_context``'s by default, -1 for all.
+        Threads, at most one per core; ``config_context``'s by default, -1 for all.
     verbose : int, default=0
         1 shows the progress of each pass.
 

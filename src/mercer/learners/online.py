@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from copy import copy
 from typing import Any, ClassVar, Self
+from warnings import warn
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +15,7 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.fitting import adopt, unfitted
+from mercer.kernels import Kernel
 from mercer.learners.base import SCORES, KernelLearner
 from mercer.learners.classes import ClassScores
 from mercer.learners.online_steps import UPDATES, Rule, losses_of
@@ -24,6 +26,8 @@ from mercer.validation import check_rows
 
 # Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
 _BLOCK_ROWS = 4096
+# Rows below which a bandwidth found on them is warned of.
+_FEW_ROWS = 10
 
 
 class OnlineLearner(KernelLearner):
@@ -72,7 +76,7 @@ class OnlineLearner(KernelLearner):
     def _pass(self, X: Any, y: Any, *, anew: bool, classes: Any = None) -> Self:
         learner, learned = unfitted(self) if anew else copy(self), self
         try:
-            with self._threads():
+            with self._threads(), np.errstate(over="ignore", invalid="ignore"):
                 rule = Rule.of(type(self).__name__, self, self._losses)
                 learner._check_rule(rule)
                 blocks = learner._stream(X, y)
@@ -118,6 +122,8 @@ class OnlineLearner(KernelLearner):
         return learner
 
     def _first(self, rule: Rule, X: Any) -> dict[str, Any]:
+        if X.shape[0] < _FEW_ROWS:
+            self._warn_of_few_rows(X)
         begun = self._begin(rule, X, check_random_state(self.random_state))
         return {"n_seen_": 0, "cumulative_loss_": 0.0, "update_": rule.update, "alpha_": rule.alpha, **begun}
 
@@ -132,6 +138,18 @@ class OnlineLearner(KernelLearner):
                     f"{type(self).__name__}: {name} must stay what it was on the first call to partial_fit, {value!r}, "
                     f"got {getattr(rule, name)!r}. Set it back, or begin anew with fit or a clone."
                 )
+
+    def _warn_of_few_rows(self, X: Any) -> None:
+        """Say that a kernel's parameters are found on the first rows, once, where these say little."""
+        own: Any = getattr(self, "features", None)
+        owner: Any = own if hasattr(own, "kernel") else self
+        kernel = owner._natural_kernel if owner.kernel is None else owner.kernel
+        if isinstance(kernel, Kernel) and kernel.resolve(X) is not kernel:
+            warn(
+                f"{type(self).__name__}: the parameters of {kernel!r} are found on the first rows given, which are "
+                f"only {X.shape[0]}, and stay. Begin with some hundred rows, or give numbers: Gaussian(gamma=0.5).",
+                stacklevel=6,
+            )
 
     def _stream(self, X: Any, y: Any) -> Blocks:
         """Return rows with y in blocks of one size, of the width that the first rows had."""

@@ -50,7 +50,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         The penalty of that ridge regression, or the rule that chooses it.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads; ``config_context``'s by default, -1 for all.
+        Threads, at most one per core; ``config_context``'s by default, -1 for all.
     verbose : int, default=0
         1 shows the progress of each pass.
 

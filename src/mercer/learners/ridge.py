@@ -197,7 +197,7 @@ class KernelRidge(ManyTargets, _Ridge):
         30 from 1e-6 to 1e3 by default.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads; ``config_context``'s by default, -1 for all.
+        Threads, at most one per core; ``config_context``'s by default, -1 for all.
     verbose : int, default=0
         1 shows the progress of each pass.
 

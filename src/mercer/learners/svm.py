@@ -180,7 +180,7 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         Start from the last solution where the map and the rows are the same, as they are for another C.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads; ``config_context``'s by default, -1 for all.
+        Threads, at most one per core; ``config_context``'s by default, -1 for all.
     verbose : int, default=0
         1 shows the progress of each pass.
 

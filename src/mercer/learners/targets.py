@@ -10,10 +10,11 @@ from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import KernelLearner
 from mercer.stats import TargetMeans
-from mercer.validation import check_finite_y
+from mercer.validation import check_finite_y, refuse_dates
 
 
 def _numbers(owner: KernelLearner, y: Any) -> Array:
+    refuse_dates(type(owner).__name__, "y", y)
     values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=owner, ensure_all_finite=False)
     return check_finite_y(type(owner).__name__, values)
 

@@ -32,7 +32,7 @@ class ArrowReader(Reader):
         kinds = [schema.field(name).type for name in self._columns]
         for name, kind in zip(self._columns, kinds, strict=True):
             if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
-                refuse_text(owner, name, kind)
+                refuse_text(owner, name, kind, dated=types.is_temporal(kind))
         single = bool(kinds) and all(types.is_float32(kind) for kind in kinds)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.width, self.names, self.labelled = len(self._columns), tuple(self._columns), y is not None

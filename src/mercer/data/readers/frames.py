@@ -8,6 +8,7 @@ import numpy as np
 from mercer._typing import Array
 from mercer.data.readers.base import Block, Reader
 from mercer.parallel import row_blocks
+from mercer.validation import dates_refused, is_date
 
 
 def split_columns(owner: str, names: list[str], y: str | None, sample_weight: str | None) -> list[str]:
@@ -18,8 +19,10 @@ def split_columns(owner: str, names: list[str], y: str | None, sample_weight: st
     return [name for name in names if name not in (y, sample_weight)]
 
 
-def refuse_text(owner: str, name: Any, dtype: Any) -> None:
+def refuse_text(owner: str, name: Any, dtype: Any, *, dated: bool = False) -> None:
     """Say that a column holds something other than numbers."""
+    if dated or is_date(dtype):
+        raise dates_refused(owner, "X", f" in column {name!r} ({dtype})")
     raise ValueError(
         f"{owner}: X holds text or objects in column {name!r} ({dtype}); it must hold numbers. "
         "Encode it first, with sklearn.preprocessing.OneHotEncoder, or leave the column out."
