@@ -118,7 +118,12 @@ def test_estimators(name, worst):
     for what, values in results(estimator, worst).items():
         agree(values, expected[what], f"{what} of {name}")
     for what, values in results(make(name).fit(worst, y), X).items():
-        agree(values, expected[what], f"{what} of {name} fitted so")
+        agree(*comparable(what, values, expected[what]), f"{what} of {name} fitted so")
+
+
+def comparable(what, *found):
+    """Return what does not depend on the signs of eigenvectors: of features, their inner products."""
+    return [Z @ Z.T for Z in found] if what == "transform" else found
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -132,7 +137,7 @@ def test_streams(name, worst):
         return as_blocks(lambda: (S[a:b] if y is None else (S[a:b], y[a:b]) for a, b in bounds))
 
     for what, values in results(make(name).fit(blocks(worst)), X).items():
-        agree(values, expected[what], f"{what} of {name} fitted on a stream")
+        agree(*comparable(what, values, expected[what]), f"{what} of {name} fitted on a stream")
     if hasattr(estimator, "predict"):
         agree(estimator.predict(as_blocks(worst)), expected["predict"], f"{name} of a stream")
 
