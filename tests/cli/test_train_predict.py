@@ -234,3 +234,14 @@ def test_a_learner_that_does_not_do_the_task(run, here):
     (here / "rows.csv").write_text("a,y\n" + "".join(f"{i},{i / 7}\n" for i in range(40)))
     done = run("train", "rows.csv", "-t", "y", "-o", "m.mercer", "--learner", "logistic")
     assert (done.exit_code, "the task is regression, and no learner is given for it" in done.stderr) == (2, True)
+
+
+def test_rows_far_from_the_training_rows_are_told_of_once(model, run, here, monkeypatch):
+    monkeypatch.setattr("mercer.learners.tables._PREDICT_ROWS", 50)
+    frame = _frame()
+    frame.loc[[3, 200], "height"] = 1e6
+    frame.to_csv("far.csv", index=False)
+    done = run("predict", model, "far.csv", "--scores")
+    assert done.exit_code == 0
+    assert done.stderr.count("lie far from the training rows") == 1
+    assert "2 of 300 rows lie far from the training rows, in column height:" in done.stderr

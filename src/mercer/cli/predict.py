@@ -35,9 +35,16 @@ def command(model: str, data: str, output: str, *, scores: bool, **options: Any)
     loaded = load_model(model)
 
     def rows(table: Any) -> Any:
+        from mercer.learners.far_rows import GatheredFarRows  # noqa: PLC0415 - not for --help
+
+        far = loaded.far_rows()
         for X in loaded.rows(table):
-            predicted = loaded.labels(loaded.learner_.predict(X))
-            yield [predicted, *(loaded.scores(X)[0].T if scores and loaded.task_ == "classification" else [])]
+            with far.collecting():
+                predicted = loaded.labels(loaded.learner_.predict(X))
+            with GatheredFarRows().collecting():  # the same rows again
+                of_classes = loaded.scores(X)[0].T if scores and loaded.task_ == "classification" else []
+            yield [predicted, *of_classes]
+        far.warn("mercer predict")
 
     names = ["prediction"]
     if scores and loaded.task_ == "classification":

@@ -285,6 +285,14 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Bound the features, and all that is computed on the way, of rows no longer than ``norm``."""
         return np.inf
 
+    def _reaches(self, n_features: int, level: float) -> Array | None:
+        """Return how far apart in each column rows must be for their kernel to be below ``level``, where that matters.
+
+        None for features that follow the kernel away from the rows (Nystroem's and bins do), or grow with them. Cosines
+        and sines are as large there as anywhere: a function of them does not return to its mean where the kernel does.
+        """
+        return None
+
     def _cannot_overflow(self, norm: float, X: Any) -> bool:
         try:
             bound = self._largest_feature(norm, X)

@@ -59,6 +59,11 @@ class _Composition(FeatureMap):
         other.maps_ = [member._redrawn(rng) for member in self.maps_]
         return other
 
+    def _reaches(self, n_features: int, level: float) -> Array | None:
+        """Return the farthest reach of the members that have one."""
+        known = [part for member in self.maps_ if (part := member._reaches(n_features, level)) is not None]
+        return np.maximum.reduce(known) if known else None
+
 
 class Concatenate(_Composition):
     """The map of a sum of kernels: the members' features side by side.
@@ -294,6 +299,9 @@ class Wrapper(_Composition):
         other = copy(self)
         other.map_ = self.map_._redrawn(rng)
         return other
+
+    def _reaches(self, n_features: int, level: float) -> Array | None:
+        return self.map_._reaches(n_features, level)
 
     def _most_features(self, n_features: int) -> float:
         return np.inf if self.map is None else float(self.map._most_features(n_features))

@@ -13,7 +13,7 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.features.memo import remembered
 from mercer.features.scalar import register_scalar
 from mercer.kernels import Gaussian, Kernel, StationaryKernel
-from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant
+from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant, reaches
 from mercer.state import Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_finite_features, check_integer, check_memory, check_real
 
@@ -88,6 +88,9 @@ class PhaseFeatures(FeatureMap):
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return 1 + norm * float(np.linalg.norm(self.frequencies_))
+
+    def _reaches(self, n_features: int, level: float) -> Array | None:
+        return reaches(self.kernel_, n_features, level)
 
 
 def write_phases(owner: str, write: Writer, X: Any, rows: slice, out: Array) -> None:

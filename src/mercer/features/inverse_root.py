@@ -18,9 +18,9 @@ def triangular_inverse_root(W: Array, cutoff: float) -> tuple[Array, Array] | No
     ``cutoff`` times the largest, or where Cholesky's factorisation might fail: then ``eigenvectors`` must serve.
 
     >>> import numpy as np
-    >>> values, root = triangular_inverse_root(np.array([[4.0, 0.0], [0.0, 1.0]]), 1e-16)
-    >>> values.tolist(), root.tolist()
-    ([1.0, 4.0], [[0.5, 0.0], [0.0, 1.0]])
+    >>> values, root = triangular_inverse_root(np.array([[4.0, 2.0], [2.0, 2.0]]), 1e-16)
+    >>> root.tolist()
+    [[0.5, -0.5], [0.0, 1.0]]
     """
     least = max(cutoff, _SAFETY * len(W) * np.finfo(np.float64).eps)
     with one_blas_thread():

@@ -9,6 +9,7 @@ from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.compose import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, Scale, TransformedKernel
+from mercer.kernels.spectral import pulled_back_reaches
 from mercer.state import Member, Sizes, Stored, require
 
 
@@ -53,6 +54,14 @@ class _Transformed(Wrapper):
 
     def _bias(self, X: Array, Y: Array) -> Array | float:
         return self.map_._bias(self._transformed(X), self._transformed(Y))
+
+    def _reaches(self, n_features: int, level: float) -> Array | None:
+        wrapped = self._wrapped(Linear())
+        width = self._transformed(np.empty((0, n_features))).shape[1]
+        inner = self.map_._reaches(width, level)
+        if inner is None or not isinstance(wrapped, Scale | Columns):
+            return inner
+        return pulled_back_reaches(wrapped, inner, n_features)
 
 
 def _apply(kernel: Kernel, X: Any) -> Any:

@@ -6,6 +6,7 @@ A product adds independent frequencies, a scaled column scales its frequencies, 
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from mercer._typing import Array
 from mercer.kernels.base import Kernel, Product
@@ -61,6 +62,35 @@ def column_variances(kernel: Kernel, n_features: int) -> Array:
         inner = column_variances(kernel.kernel, _inner_width(kernel, n_features))
         return np.square(_pulled_back(kernel, np.sqrt(inner)[:, np.newaxis], n_features))[:, 0]
     return np.full(n_features, _leaf(kernel).frequency_variance)
+
+
+def reaches(kernel: Kernel, n_features: int, level: float) -> Array:
+    """Return how far apart two rows must be in each column for their kernel to be below ``level``, whatever the others.
+
+    Kernels here are 1 at distance 0 and fall with the distance in each column; inf for a column that is not used.
+    """
+    if isinstance(kernel, Product):
+        return np.asarray(np.minimum.reduce([reaches(term, n_features, level) for term in kernel.terms]))
+    if isinstance(kernel, Scale | Columns):
+        return pulled_back_reaches(kernel, reaches(kernel.kernel, _inner_width(kernel, n_features), level), n_features)
+    return np.full(n_features, _reach(_leaf(kernel), level))
+
+
+def pulled_back_reaches(transform: Scale | Columns, inner: Array, n_features: int) -> Array:
+    """Return the reaches in all columns of those in the transformed ones; inf for columns that are left out."""
+    with np.errstate(divide="ignore"):
+        return 1 / np.abs(_pulled_back(transform, 1 / inner[:, np.newaxis], n_features)[:, 0])
+
+
+def _reach(kernel: StationaryKernel, level: float) -> float:
+    """Return the distance in one column at which the kernel is ``level``, by bisection of its logarithm."""
+
+    def excess(log_distance: float) -> float:
+        return float(kernel._gram(np.zeros((1, 1)), np.exp([[log_distance]]))[0, 0]) - level
+
+    low, high = np.log([np.finfo(float).tiny, np.finfo(float).max]) / 2  # squares of distances are finite
+    with np.errstate(over="ignore"):
+        return float(np.exp(brentq(excess, low, high))) if excess(high) < 0 < excess(low) else np.inf
 
 
 def sum_of(parts: Any) -> Array:

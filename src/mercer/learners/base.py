@@ -24,10 +24,11 @@ from mercer.features.base import as_kernel
 from mercer.features.params import NestedParams
 from mercer.fitting import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
+from mercer.learners.far_rows import KnowsFarRows
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.learners.survey import Survey
-from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
+from mercer.solvers import Solution
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, Text, require
 from mercer.validation import check_integer, check_jobs, check_rows, check_weights, rows_from
 
@@ -56,7 +57,7 @@ SCORES = Stored(
 LINEAR = Stored(**SOLVED, **SCORES)
 
 
-class KernelLearner(NestedParams, BaseEstimator):
+class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
     """A linear model on the features of a kernel.
 
     A subclass writes ``_check_y`` (of an array, or of a block), ``_targets`` (y of a block as a matrix of numbers) and
@@ -142,6 +143,7 @@ class KernelLearner(NestedParams, BaseEstimator):
         sample, weight = survey.rows, survey.row_weights
         self._after_survey(survey.found, rng)
         self.feature_map_ = self._fitted_map(sample, weight, rng, earlier)
+        self._set_far_limits(self.feature_map_, survey)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
         rows = FeatureRows(self, blocks, sample, weight)
         rows.found = survey.found
@@ -250,34 +252,6 @@ class KernelLearner(NestedParams, BaseEstimator):
         except (pickle.PicklingError, AttributeError, TypeError):  # a user's local function
             return None
 
-    def _by_newton_cg(
-        self,
-        rows: FeatureRows,
-        loss: Loss,
-        shape: tuple[int, int],
-        *,
-        penalty: float,
-        intercept_penalty: float = 0.0,
-        tol: float,
-        gap_tol: float = 0.0,
-        max_iter: int,
-    ) -> Solution:
-        """Minimise a smooth loss over (D + 1, k) coefficients, with the features held if they fit."""
-        rows.hold()
-        start = np.zeros(shape) if rows.start is None or rows.start.coef.shape != shape else rows.start.coef
-        return newton_cg(
-            loss,
-            rows.reduce,
-            start,
-            penalty=penalty,
-            intercept_penalty=intercept_penalty,
-            precondition=gram_preconditioner(rows.sample_gram(), penalty, intercept_penalty),
-            tol=tol,
-            gap_tol=gap_tol,
-            max_iter=max_iter,
-            eps=float(np.finfo(rows.dtype).eps),
-        )
-
     def _weights(self, block: Block) -> Array:
         if block.sample_weight is None:
             return np.ones(block.n_rows)
@@ -336,12 +310,13 @@ class KernelLearner(NestedParams, BaseEstimator):
         """Return the features of X times the coefficients, plus the intercept: (n,) for one target, else (n, k)."""
         check_is_fitted(self)
         name = type(self).__name__
-        coef = np.atleast_2d(self.coef_).T
+        coef, far = np.atleast_2d(self.coef_).T, self._far_rows()
 
         def work(block: Block) -> Array:
             dtype = block.X.dtype
             with rows_from(block.first_row):
                 rows = check_rows(self.feature_map_, block.X, reset=False) if blocks is X else block.X
+                far.see(rows)
                 scores = self.feature_map_._times(rows, coef.astype(dtype, copy=False))
             scores += np.asarray(self.intercept_, dtype=dtype)
             return scores
@@ -351,6 +326,7 @@ class KernelLearner(NestedParams, BaseEstimator):
         with self._threads():
             cut = blocks.recut(self._rows_to_score(blocks), name)
             scores = rows_of(self._engine, work, cut)
+        self._warn_of(far)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
     def _check_width(self, blocks: Blocks) -> None:

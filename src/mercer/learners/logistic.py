@@ -8,6 +8,7 @@ from scipy.special import expit, log_softmax, softmax
 from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import LINEAR
+from mercer.learners.by_newton import by_newton_cg
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.rows import FeatureRows
 from mercer.solvers import Logistic, Loss, Multinomial, Solution
@@ -130,7 +131,7 @@ class KernelLogisticRegression(KernelClassifier):
         several = len(self.classes_) > 2
         loss: Loss = Multinomial() if several else Logistic()
         shape = (rows.n_features + 1, len(self.classes_) if several else 1)
-        solution = self._by_newton_cg(rows, loss, shape, penalty=1 / self.C, tol=self.tol, max_iter=self.max_iter)
+        solution = by_newton_cg(rows, loss, shape, penalty=1 / self.C, tol=self.tol, max_iter=self.max_iter)
         coef, intercept = solution.value[:-1].T, solution.value[-1]
         self.coef_ = coef if several else coef[0]
         self.intercept_ = intercept if several else float(intercept[0])

@@ -8,6 +8,7 @@ from sklearn.base import OutlierMixin
 from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import SOLVED, KernelLearner
+from mercer.learners.far_rows import FarRows
 from mercer.learners.rows import FeatureRows
 from mercer.solvers import Solution, one_class
 from mercer.state import Count, Real, Reals, Stored
@@ -125,6 +126,9 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
     def predict(self, X: Any) -> Array:
         """Return -1 for the outliers among the rows of X, an array or ``Blocks``, and 1 for the others."""
         return np.where(self._scores(X) < 0, -1, 1)
+
+    def _far_rows(self) -> FarRows:
+        return FarRows(None)  # to find such rows is what it is for
 
     def _targets(self, block: Block) -> Array:
         return np.ones((block.n_rows, 1))

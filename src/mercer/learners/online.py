@@ -18,10 +18,12 @@ from mercer.fitting import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.learners.base import SCORES, KernelLearner
 from mercer.learners.classes import ClassScores
+from mercer.learners.far_rows import FarRows, far_limits
 from mercer.learners.online_steps import UPDATES, Rule, losses_of
 from mercer.learners.progress import progress
 from mercer.learners.targets import OneTarget
-from mercer.state import Count, OneOf, Real, Stored
+from mercer.state import Count, OneOf, Real, Reals, Stored
+from mercer.stats import ColumnRanges
 from mercer.validation import check_rows
 
 # Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
@@ -44,7 +46,12 @@ class OnlineLearner(KernelLearner):
         cumulative_loss_=Real(0.0),
         update_=OneOf(UPDATES),
         alpha_=Real(positive=True),
+        column_ranges=Reals((2, "d"), attribute="_column_ranges", optional=True),
+        reaches=Reals(("d",), finite=False, attribute="_reaches", optional=True),
     )
+    # The ranges (2, d) of the columns of the rows seen, and the reaches (d,) of the kernel: see ``far_rows``.
+    _column_ranges: Array | None = None
+    _reaches: Array | None = None
 
     _losses: ClassVar[tuple[str, ...]]
     loss: str
@@ -119,7 +126,21 @@ class OnlineLearner(KernelLearner):
             **learner._mistakes(scores, y),
         }
         learner.__dict__.update(learned, **totals)
+        if learner._reaches is not None:
+            learner._column_ranges = learner._ranges_with(block.X)
         return learner
+
+    def _ranges_with(self, X: Any) -> Array:
+        """Return the ranges of the columns of the rows seen and those of X."""
+        ranges = ColumnRanges.of(X.shape[1]).update(X)
+        if self._column_ranges is not None:
+            ranges.merge(ColumnRanges(*self._column_ranges))
+        return np.stack([ranges.low, ranges.high])
+
+    def _far_rows(self) -> FarRows:
+        if self._column_ranges is None:
+            return FarRows(None)
+        return FarRows(far_limits(self._reaches, ColumnRanges(*self._column_ranges)))
 
     def _first(self, rule: Rule, X: Any) -> dict[str, Any]:
         if X.shape[0] < _FEW_ROWS:
@@ -173,9 +194,10 @@ class OnlineLearner(KernelLearner):
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
         name = type(self).__name__
-        coef = np.atleast_2d(self.coef_).T
+        coef, far = np.atleast_2d(self.coef_).T, self._far_rows()
 
         def work(block: Block) -> Array:
+            far.see(block.X)
             Z = self._features(block.X)
             scores = core.scores(Z, coef.astype(Z.dtype, copy=False))
             scores += np.asarray(self.intercept_, dtype=Z.dtype)
@@ -185,6 +207,7 @@ class OnlineLearner(KernelLearner):
         self._check_width(blocks)
         with self._threads():
             scores = rows_of(self._engine, work, blocks.recut(_BLOCK_ROWS, name))
+        self._warn_of(far)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
     def _features(self, X: Any) -> Array:

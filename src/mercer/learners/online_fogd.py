@@ -8,6 +8,7 @@ from sklearn.base import clone
 from mercer._typing import Array
 from mercer.features import FeatureMap, feature_map
 from mercer.features.base import as_kernel
+from mercer.learners.far_rows import LEVEL
 from mercer.learners.online import OnlineClassifier, OnlineLearner, OnlineRegressor
 from mercer.learners.online_steps import Rule, Weights, with_constant
 from mercer.state import Member, Sizes, Stored, require
@@ -62,7 +63,8 @@ class _FOGD(OnlineLearner):
         else:
             raise ValueError(f"{name}: features must be a feature map such as TensorSketch(), got {self.features!r}.")
         weights = Weights.zeros(name, rule, self._n_columns(), drawn._n_features_out + 1)
-        return {"feature_map_": drawn, "state_": weights}
+        reaches = drawn._reaches(X.shape[1], LEVEL)
+        return {"feature_map_": drawn, "state_": weights, **({} if reaches is None else {"_reaches": reaches})}
 
     def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
         weights, scores = self.state_.learn(rule, with_constant(self._features(X)), y, self.n_seen_)

@@ -192,7 +192,7 @@ class KernelRidge(ManyTargets, _Ridge):
         The penalty; or the rule that chooses it among ``alphas``: generalised cross-validation, or the mean squared
         leave-one-out error, which is exact and takes a second pass over the rows.
         GCV puts the mean leverage in the place of each row's own: with a few rows far from all others it chooses
-        alpha too small, and "loo" is the safe choice.
+        alpha too small, and "loo" is the safe choice. Predictions for such rows warn where features do not decay.
     alphas : array, optional
         30 from 1e-6 to 1e3 by default.
     random_state : int, RandomState or None

@@ -9,6 +9,7 @@ from mercer import core
 from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import LINEAR, KernelLearner
+from mercer.learners.by_newton import by_newton_cg
 from mercer.learners.classes import KernelClassifier
 from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.learners.targets import ManyTargets
@@ -124,7 +125,7 @@ class SupportVectorLearner(KernelLearner):
         loss = SquaredHinge() if self.loss == "squared_hinge" else SquaredEpsilonInsensitive(self._epsilon())
         shape, penalty = (rows.n_features + 1, self._n_targets), 1.0 / self.C
         # A truncated step may find the decrement too small; after it the distance is smaller still.
-        solution = self._by_newton_cg(
+        solution = by_newton_cg(
             rows,
             loss,
             shape,

@@ -15,6 +15,7 @@ from mercer.data.tables.preparation import columns_of
 from mercer.data.tables.reader import Split
 from mercer.fitting import adopt, unfitted
 from mercer.learners.base import KernelLearner
+from mercer.learners.far_rows import GatheredFarRows
 from mercer.state import Count, Member, Names, OneOf, Real, Sizes, Stored, Text, require
 from mercer.validation import check_real
 
@@ -167,22 +168,36 @@ class TableModel(BaseEstimator):
     def _score(self, reader: PreparedReader) -> float:
         """Return the accuracy or R^2 over a pass."""
         right, squares, total, n_rows, sums = 0, 0.0, 0.0, 0, 0.0
+        far = self.far_rows()
         for block in Blocks(reader, _PREDICT_ROWS, owner="TableModel").labelled():
             assert block.y is not None  # noqa: S101
-            predicted = self.learner_.predict(block.X)
+            with far.collecting():
+                predicted = self.learner_.predict(block.X)
             n_rows += block.n_rows
             right += int((predicted == block.y).sum())
             squares += float(((predicted - block.y) ** 2).sum())
             total += float((block.y.astype(np.float64) ** 2).sum())
             sums += float(block.y.sum())
+        far.warn("TableModel")
         if self.task_ == "classification":
             return right / n_rows
         return 1 - squares / max(total - sums**2 / n_rows, np.finfo(float).tiny)
 
     def predict(self, table: Table) -> Iterator[Array]:
         """Yield the predictions for the rows of a table, some thousand at a time: labels, or numbers."""
+        far = self.far_rows()
         for X in self.rows(table):
-            yield self.labels(self.learner_.predict(X))
+            with far.collecting():
+                predicted = self.labels(self.learner_.predict(X))
+            yield predicted
+        far.warn("TableModel")
+
+    def far_rows(self) -> GatheredFarRows:
+        """Return what gathers the far rows of a table, by the names of its columns."""
+        prepared = self.preparation_
+        categories = zip(prepared.category_names_, prepared.categories_, strict=True)
+        of_categories = [f"{name}={category}" for name, known in categories for category in known]
+        return GatheredFarRows([*prepared.number_names_, *of_categories])
 
     def labels(self, predicted: Array) -> Array:
         """Return what the learner predicts as the target's own values."""

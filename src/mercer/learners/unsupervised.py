@@ -39,9 +39,16 @@ class UnsupervisedLearner(KernelLearner):
         name = type(self).__name__
         blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
         self._check_width(blocks)
+        far = self._far_rows()
+
+        def of_block(block: Block) -> Array:
+            far.see(block.X)
+            return work(self.feature_map_.transform(block.X))
+
         with self._threads():
-            cut = blocks.recut(None, name)
-            return rows_of(self._engine, lambda block: work(self.feature_map_.transform(block.X)), cut)
+            rows = rows_of(self._engine, of_block, blocks.recut(None, name))
+        self._warn_of(far)
+        return rows
 
     def _overflow(self) -> ValueError:
         return ValueError(

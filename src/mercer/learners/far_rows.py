@@ -1,0 +1,208 @@
+"""Rows far from the training rows, where random Fourier features say nothing.
+
+Cosines and sines do not decay. Where the kernel between a row and nearly all training rows is 0, the exact kernel
+machine returns to its mean; a linear function of such features takes a value there that few training rows have set.
+
+The rule: the bulk of a column is the range of the training rows without the 0.5 % least and the 0.5 % greatest values.
+A row is far if one of its columns lies outside the bulk by more than the width of the bulk, and by so much that the
+kernel between the row and every row of the bulk is below 0.01. So it is below 0.01 for 99 % of the training rows.
+A value of a normal column is far beyond 7.7 deviations at the least, one of an exponential column beyond 10.6. Where
+the bulk has no width, as in columns of rare categories, the range of all training rows takes its place.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array
+from mercer.features import FeatureMap
+from mercer.learners.survey import Survey
+from mercer.state import Reals, Stored
+from mercer.stats import ColumnRanges
+from mercer.stats.ranges import extremes
+
+# The part of the training rows that lies outside the bulk on each side of a column.
+_TAIL = 0.005
+# The kernel between a far row and the rows of the bulk is below this part of k(x, x).
+LEVEL = 0.01
+# Columns named in a warning.
+_NAMED = 5
+
+
+def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: Any = None) -> Array | None:
+    """Return the limits (2, d) beyond which a row is far, or None where features follow the kernel.
+
+    Without a sample the bulk is the range of all rows.
+    """
+    if reaches is None:
+        return None
+    low, high = ranges.low, ranges.high
+    if sample is not None and sample.shape[0]:
+        bulk = bulk_of(sample)
+        wide = bulk[1] > bulk[0]
+        low, high = np.where(wide, bulk[0], low), np.where(wide, bulk[1], high)
+    margin = np.maximum(reaches, high - low)
+    return np.stack([low - margin, high + margin])
+
+
+def bulk_of(X: Any) -> Array:
+    """Return the least and the greatest value (2, d) of each column without 0.5 % of the rows on each side.
+
+    Time O(n d) for arrays; O(N log N + d) for the N entries of a CSR matrix, whose zeros are values.
+    """
+    n_rows = X.shape[0]
+    ranks = np.array([int(_TAIL * n_rows), n_rows - 1 - int(_TAIL * n_rows)])
+    if not sparse.issparse(X):
+        return np.asarray(np.partition(X, ranks, axis=0)[ranks], dtype=np.float64)
+    by_column = np.lexsort((X.data, X.indices))
+    values = np.append(X.data[by_column], 0.0).astype(np.float64)
+    n_stored = np.bincount(X.indices, minlength=X.shape[1])
+    n_negative = np.bincount(X.indices[X.data < 0], minlength=X.shape[1])
+    starts, n_zeros = np.cumsum(n_stored) - n_stored, n_rows - n_stored
+    bulk = np.zeros((2, X.shape[1]))
+    for side, rank in zip(bulk, ranks, strict=True):
+        # in order: the negative entries, the zeros that are not stored, the others
+        below, above = rank < n_negative, rank >= n_negative + n_zeros
+        place = np.where(below, starts + rank, np.where(above, starts + rank - n_zeros, len(values) - 1))
+        side[:] = values[place]
+    return bulk
+
+
+class FarRows:
+    """Counts the rows of a prediction that are far from the training rows; blocks may come from any thread."""
+
+    def __init__(self, limits: Array | None):
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._n_rows = self._n_far = 0
+        self._columns: set[int] = set()
+        if limits is not None:
+            low, high = limits
+            # columns of which a zero is far already: rows of a CSR matrix must store an entry there
+            self._zero_is_far = np.flatnonzero((low > 0) | (high < 0))
+
+    def see(self, X: Any) -> None:
+        """Count the far rows of a block, an array or a CSR matrix."""
+        if self._limits is None:
+            return
+        rows, columns = self._far_entries_of_csr(X) if sparse.issparse(X) else self._far_entries(X)
+        n_far, found = (len(np.unique(rows)), np.unique(columns).tolist()) if len(rows) else (0, [])
+        with self._lock:
+            self._n_rows += X.shape[0]
+            self._n_far += n_far
+            self._columns.update(found)
+
+    def _far_entries(self, X: Array) -> tuple[Array, Array]:
+        """Return the rows and columns of the far entries; the ranges of the columns settle most blocks."""
+        low, high = self._limits  # type: ignore[misc]
+        least, greatest = extremes(X)
+        columns = ((least < low) | (greatest > high)).nonzero()[0]
+        if not len(columns):
+            return columns, columns
+        some = X[:, columns]
+        rows, places = np.nonzero((some < low[columns]) | (some > high[columns]))
+        return rows, columns[places]
+
+    def _far_entries_of_csr(self, X: Any) -> tuple[Array, Array]:
+        low, high = self._limits  # type: ignore[misc]
+        far = np.flatnonzero((X.data < low[X.indices]) | (X.data > high[X.indices]))
+        rows, columns = np.searchsorted(X.indptr, far, side="right") - 1, X.indices[far]
+        if len(self._zero_is_far):
+            missing = np.nonzero(X[:, self._zero_is_far].toarray() == 0)
+            rows = np.concatenate([rows, missing[0]])
+            columns = np.concatenate([columns, self._zero_is_far[missing[1]]])
+        return rows, columns
+
+    def warn(self, owner: str, names: Any = None, stacklevel: int = 2) -> None:
+        """Warn once of all far rows, with their count and their columns, unless a caller gathers several calls."""
+        gathering = _gathering.get()
+        if names is None and gathering is not None:
+            names = gathering.names
+        columns = [str(column if names is None else names[column]) for column in sorted(self._columns)]
+        if gathering is not None:
+            gathering._add(self._n_rows, self._n_far, columns)
+        elif self._n_far:
+            _warn(owner, self._n_rows, self._n_far, columns, stacklevel + 2)
+
+
+class KnowsFarRows:
+    """What a learner keeps of its training rows to tell which rows are far from them."""
+
+    _stored = Stored(far_limits=Reals((2, "d"), finite=False, attribute="_far_limits", optional=True))
+    # Beyond these values of a column a row is far; None where features follow the kernel.
+    _far_limits: Array | None = None
+
+    def _set_far_limits(self, feature_map: FeatureMap, survey: Survey) -> None:
+        counts = survey.sample.values > 0
+        sample = survey.rows if counts.all() else survey.rows[counts]
+        limits = far_limits(feature_map._reaches(sample.shape[1], LEVEL), survey.ranges, sample)
+        if limits is not None:
+            self._far_limits = limits
+
+    def _far_rows(self) -> FarRows:
+        """Return what counts the far rows of a prediction."""
+        return FarRows(self._far_limits)
+
+    def _warn_of(self, far: FarRows, stacklevel: int = 3) -> None:
+        far.warn(type(self).__name__, getattr(self, "feature_names_in_", None), stacklevel + 1)
+
+
+class GatheredFarRows:
+    """The far rows of several calls, for one warning of all of them.
+
+    Parameters
+    ----------
+    names : list of str, optional
+        Of the columns, for learners that know none.
+
+    >>> gathered = GatheredFarRows()
+    >>> with gathered.collecting():
+    ...     pass  # calls of predict
+    >>> gathered.warn("TableModel")
+    """
+
+    def __init__(self, names: Sequence[str] | None = None) -> None:
+        self.names = names
+        self._n_rows = self._n_far = 0
+        self._columns: dict[str, None] = {}
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Take the warnings of the calls inside."""
+        token = _gathering.set(self)
+        try:
+            yield
+        finally:
+            _gathering.reset(token)
+
+    def warn(self, owner: str, stacklevel: int = 2) -> None:
+        """Warn once of all that was gathered."""
+        if self._n_far:
+            _warn(owner, self._n_rows, self._n_far, list(self._columns), stacklevel + 2)
+
+    def _add(self, n_rows: int, n_far: int, columns: list[str]) -> None:
+        self._n_rows += n_rows
+        self._n_far += n_far
+        self._columns.update(dict.fromkeys(columns))
+
+
+_gathering: ContextVar[GatheredFarRows | None] = ContextVar("mercer_far_rows", default=None)
+
+
+def _warn(owner: str, n_rows: int, n_far: int, columns: list[str], stacklevel: int) -> None:
+    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    warn(
+        f"{owner}: {n_far} of {n_rows} rows lie far from the training rows, in column{'s' if len(columns) > 1 else ''} "
+        f"{', '.join(columns[:_NAMED])}{more}: the kernel between such a row and 99 % of the training rows is below "
+        f"{LEVEL:g}. Random Fourier features do not decay there, so that results there may be far off. Clip "
+        "or transform the columns (sklearn.preprocessing.QuantileTransformer), choose alpha='loo' in ridge regression, "
+        "or take features=Nystroem(...), whose features return to 0 with the kernel.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
