@@ -24,7 +24,7 @@ from mercer.features.base import as_kernel
 from mercer.features.params import NestedParams
 from mercer.fitting import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
-from mercer.learners.far_rows import KnowsFarRows
+from mercer.learners.far_rows import LIMITS, KnowsFarRows
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows, WarmStart
 from mercer.learners.survey import Survey
@@ -48,6 +48,7 @@ SOLVED = Stored(
     feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}),
     solution_=Member(Solution),
     map_hash=Text(attribute="_map_of", nullable=True),  # what the map depends on, with ``warm_start``
+    **LIMITS,
 )
 # Of models that are linear in the features: one column of scores, or k.
 SCORES = Stored(

@@ -131,10 +131,17 @@ class FarRows:
             _warn(owner, self._n_rows, self._n_far, columns, stacklevel + 2)
 
 
+# What a fit keeps of its training rows, and what one that goes on keeps of the rows it has seen and of its kernel.
+LIMITS = Stored(far_limits=Reals((2, "d"), finite=False, attribute="_far_limits", optional=True))
+RANGES = Stored(
+    column_ranges=Reals((2, "d"), attribute="_column_ranges", optional=True),
+    reaches=Reals(("d",), finite=False, attribute="_reaches", optional=True),
+)
+
+
 class KnowsFarRows:
     """What a learner keeps of its training rows to tell which rows are far from them."""
 
-    _stored = Stored(far_limits=Reals((2, "d"), finite=False, attribute="_far_limits", optional=True))
     # Beyond these values of a column a row is far; None where features follow the kernel.
     _far_limits: Array | None = None
 

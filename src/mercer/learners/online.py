@@ -22,7 +22,7 @@ from mercer.learners.far_rows import FarRows, far_limits
 from mercer.learners.online_steps import UPDATES, Rule, losses_of
 from mercer.learners.progress import progress
 from mercer.learners.targets import OneTarget
-from mercer.state import Count, OneOf, Real, Reals, Stored
+from mercer.state import Count, OneOf, Real, Stored
 from mercer.stats import ColumnRanges
 from mercer.validation import check_rows
 
@@ -46,8 +46,6 @@ class OnlineLearner(KernelLearner):
         cumulative_loss_=Real(0.0),
         update_=OneOf(UPDATES),
         alpha_=Real(positive=True),
-        column_ranges=Reals((2, "d"), attribute="_column_ranges", optional=True),
-        reaches=Reals(("d",), finite=False, attribute="_reaches", optional=True),
     )
     # The ranges (2, d) of the columns of the rows seen, and the reaches (d,) of the kernel: see ``far_rows``.
     _column_ranges: Array | None = None

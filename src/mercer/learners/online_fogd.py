@@ -8,7 +8,7 @@ from sklearn.base import clone
 from mercer._typing import Array
 from mercer.features import FeatureMap, feature_map
 from mercer.features.base import as_kernel
-from mercer.learners.far_rows import LEVEL
+from mercer.learners.far_rows import LEVEL, RANGES
 from mercer.learners.online import OnlineClassifier, OnlineLearner, OnlineRegressor
 from mercer.learners.online_steps import Rule, Weights, with_constant
 from mercer.state import Member, Sizes, Stored, require
@@ -17,7 +17,9 @@ from mercer.validation import check_integer
 
 class _FOGD(OnlineLearner):
     _stored = Stored(
-        feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}), state_=Member(Weights)
+        feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}),
+        state_=Member(Weights),
+        **RANGES,
     )
 
     def __init__(
