@@ -5,7 +5,18 @@ import importlib
 
 from benchmarks.measure import machine, show, write
 
-TABLES = ["command_line", "maps", "nystroem", "online", "regression", "ridge", "shift_invariant", "svm", "unsupervised"]
+TABLES = [
+    "command_line",
+    "maps",
+    "nystroem",
+    "online",
+    "regression",
+    "ridge",
+    "shift_invariant",
+    "svm",
+    "unsupervised",
+    "wide_sparse",
+]
 
 
 def main() -> None:

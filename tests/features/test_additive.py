@@ -11,6 +11,7 @@ from mercer import (
     Chi2,
     ExponentialChi2,
     ExponentialChi2Features,
+    FourierFeatures,
     Gaussian,
     Hellinger,
     Intersection,
@@ -121,3 +122,25 @@ def test_other_kernels_are_refused():
         AdditiveFeatures(Gaussian()).fit(X)
     with pytest.raises(ValueError, match=r"kernel must be ExponentialChi2, got Chi2\(\)"):
         ExponentialChi2Features(Chi2()).fit(X)
+
+
+@pytest.mark.parametrize("n_components", [40, 300, 2000], ids=["sketched", "order 0", "order 3"])
+@pytest.mark.parametrize("kind", [AdditiveFeatures, ExponentialChi2Features])
+def test_sparse_rows_have_the_features_of_dense_ones(kind, n_components):
+    """At their non-zeros alone, with zeros that are stored, and empty rows."""
+    S = sparse.random_array((30, 200), density=0.05, format="csr", rng=np.random.default_rng(0))
+    S.data[::7] = 0
+    S = sparse.vstack([S, sparse.csr_array((2, 200))], format="csr")
+    drawn = kind(n_components=n_components, random_state=0).fit(S)
+    np.testing.assert_allclose(drawn.transform(S), drawn.transform(S.toarray()), atol=1e-12)
+
+
+def test_exponential_chi2_reads_few_non_zeros():
+    S = sparse.random_array((20, 30_000), density=20 / 30_000, format="csr", rng=np.random.default_rng(0))
+    by_entries = ExponentialChi2Features(ExponentialChi2(sigma=3.0), n_components=64, random_state=0, order=1).fit(S)
+    assert isinstance(by_entries.fourier_, FourierFeatures)
+    np.testing.assert_allclose(by_entries.transform(S), by_entries.transform(S.toarray()), atol=1e-10)
+    S.data[5] = -1
+    row = int(np.searchsorted(S.indptr, 5, side="right")) - 1
+    with pytest.raises(ValueError, match=f"Negative values in data: X holds -1 at row {row}"):
+        by_entries.transform(S)

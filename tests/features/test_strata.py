@@ -22,6 +22,7 @@ from mercer import (
     VovkInfinite,
     VovkPolynomial,
 )
+from mercer.features.closed_forms import PairMoments
 from mercer.features.expansions import (
     exponential_expansion,
     gaussian_expansion,
@@ -295,3 +296,26 @@ def test_sparse_rows_give_the_features_of_dense_ones():
 def test_bad_parameters_are_refused(sketch, X, message):
     with pytest.raises(ValueError, match=message):
         sketch.fit(sample_rows() if X is None else X)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expand"),
+    [
+        (Gaussian(gamma=0.3), gaussian_expansion),
+        (Exponential(gamma=0.3), exponential_expansion),
+        (Polynomial(3, gamma=0.5, coef0=0.7), split_expansion),
+        (Polynomial(3), split_expansion),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_moments_of_a_sample_are_those_of_its_rows_made_dense(kernel, expand):
+    """Over several parts of the columns, some of them without an entry in the sample."""
+    X = sparse.random_array((40, 5000), density=0.02, format="csr", rng=np.random.default_rng(0))
+    expansion = expand(kernel, X)
+    V, G = expansion.rows(X[:20].toarray())
+    expected = PairMoments.of(V, V)
+    for sample in (X[:20], X[:20].toarray()):
+        pairs, weights = expansion.moments(sample)
+        for name in ("t", "N", "s"):
+            np.testing.assert_allclose(getattr(pairs, name), getattr(expected, name), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(weights, G, rtol=1e-9)

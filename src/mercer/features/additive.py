@@ -1,5 +1,6 @@
 """Maps of additive histogram kernels by sampling their spectrum (Vedaldi and Zisserman, 2012)."""
 
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, Self
 
@@ -8,14 +9,16 @@ from scipy import optimize, sparse
 
 from mercer import core
 from mercer._typing import Array
+from mercer.features.automatic import few_entries
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
+from mercer.features.fourier import FourierFeatures, PhaseFeatures
 from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.features.orthogonal import OrthogonalFeatures
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
 from mercer.kernels.bandwidth import inverse_square
 from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stored, require
-from mercer.validation import check_integer, check_non_negative
+from mercer.validation import check_integer, check_memory, check_non_negative
 
 _LOG_RATIOS = np.linspace(0.0, 12.0, 601)
 
@@ -53,7 +56,8 @@ class AdditiveFeatures(FeatureMap):
 
     Notes
     -----
-    Time and memory O(D) a row. ``variance`` is the mean squared error: without a sketch, the squared bias.
+    Time and memory O(D) per row; with a sketch O(nnz(x) + D) for CSR rows and O(d + D) for dense ones. ``variance`` is
+    the mean squared error: without a sketch, the squared bias.
 
     References
     ----------
@@ -92,6 +96,8 @@ class AdditiveFeatures(FeatureMap):
         sketched = n_components < n_features
         exact = isinstance(kernel, Hellinger)
         self.order_ = 0 if exact else 1 if sketched else (n_components // n_features - 1) // 2
+        needed = 3 * 8 * len(_LOG_RATIOS) * (self.order_ + 1) + 8 * (2 * self.order_ + 1) * n_features
+        check_memory("AdditiveFeatures", "n_components", n_components, needed, f"a map of order {self.order_}")
         self.step_ = 1.0 if exact else _best_step(kernel, self.order_)
         self.weights_ = _weights(kernel, self.order_, self.step_)
         width = (2 * self.order_ + 1) * n_features
@@ -105,35 +111,65 @@ class AdditiveFeatures(FeatureMap):
         require(width == (sizes["c"] or sizes["D"]), "the features must be 2 order_ + 1 a column")
 
     def _writer(self, X: Any) -> Writer:
-        if not len(self.index_):
-            return self._exact_writer(X)
-        write_exact = self._exact_writer(X)
+        return self._sketch_writer(X) if len(self.index_) else self._exact_writer(X)
+
+    def _sketch_writer(self, X: Any) -> Writer:
+        """Sketch the features of one frequency after the other, of CSR rows at their non-zeros: 0 has features of 0."""
+        tables = zip(*(table.reshape(-1, X.shape[1]) for table in (self.index_, self.sign_)), strict=True)
+        hashes = list(tables)
 
         def write(rows: slice, out: Array) -> None:
-            exact = np.empty((len(out), len(self.index_)), dtype=out.dtype)
-            write_exact(rows, exact)
-            core.count_sketch(exact, slice(0, len(out)), self.index_, self.sign_, out)
+            block, every = X[rows], slice(0, len(out))
+            check_non_negative("AdditiveFeatures", "X", block, rows.start)
+            sketch = np.empty(out.shape, dtype=out.dtype)
+            out[...] = 0
+            for values, (index, sign) in zip(self._parts(_values(block)), hashes, strict=True):
+                core.count_sketch(_like(block, values), every, index, sign, sketch)
+                out += sketch
 
         return write
 
     def _exact_writer(self, X: Any) -> Writer:
         n_features = X.shape[1]
-        amplitudes = np.sqrt(self.weights_).astype(X.dtype)
 
         def write(rows: slice, out: Array) -> None:
-            block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            block = X[rows]
             check_non_negative("AdditiveFeatures", "X", block, rows.start)
-            root = np.sqrt(block)
-            columns = [out[:, i * n_features : (i + 1) * n_features] for i in range(2 * self.order_ + 1)]
-            np.multiply(root, amplitudes[0], out=columns[0])
-            logs = np.log(np.where(block > 0, block, 1))  # where x = 0 the root is 0 too
-            for i in range(1, self.order_ + 1):
-                phase = logs * X.dtype.type(i * self.step_)
-                scaled = root * amplitudes[i]
-                np.multiply(scaled, np.cos(phase), out=columns[2 * i - 1])
-                np.multiply(scaled, np.sin(phase), out=columns[2 * i])
+            if not sparse.issparse(block):
+                for i, values in enumerate(self._parts(block)):
+                    out[:, i * n_features : (i + 1) * n_features] = values
+                return
+            out[...] = 0
+            places = np.repeat(np.arange(len(out)), np.diff(block.indptr))
+            for i, values in enumerate(self._parts(block.data)):
+                out[places, i * n_features + block.indices] = values
 
         return write
+
+    def _parts(self, values: Array) -> Iterator[Array]:
+        """Yield the 2n + 1 features of entries: of all of them one feature, then the next."""
+        amplitudes = np.sqrt(self.weights_).astype(values.dtype)
+        root = np.sqrt(values)
+        yield root * amplitudes[0]
+        logs = np.log(np.where(values > 0, values, 1))  # where x = 0 the root is 0 too
+        for i in range(1, self.order_ + 1):
+            phase = logs * values.dtype.type(i * self.step_)
+            scaled = root * amplitudes[i]
+            yield scaled * np.cos(phase)
+            yield scaled * np.sin(phase)
+
+    def _sparse_features(self, X: Any, first_row: int) -> Any:
+        """Return the features of CSR rows as a CSR array."""
+        check_non_negative("AdditiveFeatures", "X", X, first_row)
+        return sparse.hstack([_like(X, values) for values in self._parts(X.data)], format="csr")
+
+    def _scratch_bytes(self, X: Any) -> float:
+        entries = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
+        sketch = self._n_features_out if len(self.index_) else 0
+        return float(X.dtype.itemsize * (8 * entries + sketch))
+
+    def _least_features(self, n_features: int) -> int:
+        return min(self.n_components, n_features)  # more by whole orders, and none for Hellinger
 
     def _variance(self, X: Array, Y: Array) -> Array:
         if not self._is_random:
@@ -183,6 +219,15 @@ def _best_step(kernel: AdditiveKernel, order: int) -> float:
     return float(optimize.minimize_scalar(error, bounds=around, method="bounded").x)
 
 
+def _values(X: Any) -> Array:
+    return np.asarray(X.data if sparse.issparse(X) else X)
+
+
+def _like(X: Any, values: Array) -> Any:
+    """Return values in the places of X's entries: a CSR array where X is one."""
+    return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else values
+
+
 class ExponentialChi2Features(FeatureMap):
     r"""The map of ``ExponentialChi2``: Fourier features of the additive chi-squared map.
 
@@ -200,7 +245,8 @@ class ExponentialChi2Features(FeatureMap):
     Attributes
     ----------
     additive_ : AdditiveFeatures
-    fourier_ : OrthogonalFeatures
+    fourier_ : OrthogonalFeatures or FourierFeatures
+        The latter where CSR rows have few non-zeros (see ``ShiftInvariantFeatures``).
     kernel_ : Kernel
 
     Notes
@@ -225,7 +271,7 @@ class ExponentialChi2Features(FeatureMap):
 
     _stored = Stored(
         additive_=Member(AdditiveFeatures, {"n_features_in_": "d", "_n_features_out": "inner"}),
-        fourier_=Member(OrthogonalFeatures, {"n_features_in_": "inner", "_n_features_out": "D"}),
+        fourier_=Member((OrthogonalFeatures, FourierFeatures), {"n_features_in_": "inner", "_n_features_out": "D"}),
     )
 
     _natural_kernel = ExponentialChi2()
@@ -251,18 +297,27 @@ class ExponentialChi2Features(FeatureMap):
         gamma = 0.5 * inverse_square(kernel.sigma)
         if not 0 < gamma < np.inf:
             raise ValueError(f"ExponentialChi2Features: the square of sigma overflows, got sigma={kernel.sigma!r}.")
-        fourier = OrthogonalFeatures(Gaussian(gamma=gamma), n_components=n_components)
-        fourier._fit_member(np.empty((0, additive._n_features_out)), rng)
+        width = additive._n_features_out
+        chosen: type[PhaseFeatures] = FourierFeatures if few_entries(X, width, n_components) else OrthogonalFeatures
+        fourier = chosen(Gaussian(gamma=gamma), n_components=n_components)
+        fourier._fit_member(np.empty((0, width)), rng)
         self.additive_, self.fourier_ = additive, fourier
         return n_components
 
     def _writer(self, X: Any) -> Writer:
         write_additive = self.additive_._writer(X)
-        width = self.additive_._n_features_out
+        width, by_entries = self.additive_._n_features_out, sparse.issparse(X) and self.fourier_._by_matrix
+        if by_entries:
+            self.fourier_._writer(
+                np.empty((0, width), dtype=X.dtype)
+            )  # the turns, once: blocks on threads remember them
 
         def write(rows: slice, out: Array) -> None:
-            inner = np.empty((len(out), width), dtype=out.dtype)
-            write_additive(rows, inner)
+            if by_entries:
+                inner = self.additive_._sparse_features(X[rows], rows.start)
+            else:
+                inner = np.empty((len(out), width), dtype=out.dtype)
+                write_additive(rows, inner)
             self.fourier_._writer(inner)(slice(0, len(out)), out)
 
         return write
@@ -271,6 +326,11 @@ class ExponentialChi2Features(FeatureMap):
         other = copy(self)
         other.fourier_ = self.fourier_._redrawn(rng)
         return other
+
+    def _scratch_bytes(self, X: Any) -> float:
+        if sparse.issparse(X) and self.fourier_._by_matrix:
+            return 4 * (2 * self.additive_.order_ + 1) * self.additive_._scratch_bytes(X)
+        return self.additive_._scratch_bytes(X) + float(X.dtype.itemsize * self.additive_._n_features_out)
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         inner = self.additive_._largest_feature(norm, X)

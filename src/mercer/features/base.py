@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
 from mercer._typing import Array
-from mercer.config import get_config
+from mercer.config import get_config, lasting_limit
 from mercer.features.params import NestedParams
 from mercer.fitting import adopt, unfitted
 from mercer.kernels import Kernel
@@ -38,6 +38,8 @@ _LARGEST_WIDTH = 2**31 - 1  # bucket numbers are int32
 _REDRAWS = 200
 # Features that are used at once and not kept: bytes that stay in cache, and rows below which calls cost too much.
 _CACHED_BYTES, _LEAST_ROWS = 2**20, 16
+# Bytes that a thread may take to make the features of a block, and its part of a limit that is set for the process.
+_SCRATCH_BYTES, _SCRATCH_SHARE = 2**25, 0.125
 
 _INSTEAD_OF_NAMES = {
     "rbf": "Gaussian(gamma=1.0)",
@@ -146,13 +148,23 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             self._write_checked(write, X, rows, out[rows])
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
-            for_each_block(work, row_blocks(n_rows, self._block_rows(n_rows)))
+            for_each_block(work, row_blocks(n_rows, self._rows_in_work(X)))
+
+    def _rows_in_work(self, X: Any) -> int:
+        """Return the rows a block: those that suit the arithmetic, fewer where making their features takes too much."""
+        rows, row_bytes = self._block_rows(X.shape[0]), self._scratch_bytes(X)
+        if not row_bytes:
+            return rows
+        limit = lasting_limit()
+        most = _SCRATCH_BYTES if limit is None else min(_SCRATCH_BYTES, _SCRATCH_SHARE * limit / get_config().threads)
+        return int(np.clip(most // row_bytes, 1, rows))
 
     def _times(self, X: Any, weights: Array) -> Array:
         """Return the features of checked rows times weights (D, k), a few rows at a time, in cache."""
         n_rows, write = X.shape[0], self._writer(X)
         few = _CACHED_BYTES // (self._n_features_out * X.dtype.itemsize)
-        blocks = row_blocks(n_rows, int(np.clip(few, _LEAST_ROWS, self._block_rows(n_rows))))
+        most = self._rows_in_work(X)
+        blocks = row_blocks(n_rows, int(np.clip(few, min(_LEAST_ROWS, most), most)))
         out = np.empty((n_rows, weights.shape[1]), dtype=X.dtype)
         features = empty((blocks[0].stop if blocks else 0, self._n_features_out), dtype=X.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -273,9 +285,17 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Return the rows a block: the configuration's, unless a subclass knows what suits its arithmetic better."""
         return get_config().block_rows
 
+    def _scratch_bytes(self, X: Any) -> float:
+        """Return the bytes that making the features of a row of X takes beside them."""
+        return 0.0
+
     def _most_features(self, n_features: int) -> float:
         """Return how many features the map can make use of on rows of ``n_features`` columns."""
         return np.inf
+
+    def _least_features(self, n_features: int) -> int:
+        """Return how many features the map has at least on rows of ``n_features`` columns, whatever the rows."""
+        return int(min(self.n_components, self._most_features(n_features)))
 
     def _set_width(self, n_components: int) -> None:
         """Take the share of features that a composition gives."""

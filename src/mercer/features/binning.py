@@ -149,6 +149,7 @@ class RandomBinning(FeatureMap):
                 f"RandomBinning: n_grids must be at most n_components, got {n_grids} and {n_components}: grids that "
                 "share a column only add noise. Raise n_components, or leave n_grids out."
             )
+        self._check_size(kernel, n_grids, X.shape[1])
         self.is_sparse_ = bool(self.sparse_output)
         self.columns_, self.pitches_ = grids(kernel, rng, n_grids, X.shape[1])
         shape = self.pitches_.shape
@@ -160,6 +161,12 @@ class RandomBinning(FeatureMap):
         hashes = self._hashes(X)
         self.cells_ = [np.unique(hashes[:, g]) for g in range(n_grids)]
         return sum(len(cells) for cells in self.cells_)
+
+    def _check_size(self, kernel: Kernel, n_grids: int, n_features: int) -> None:
+        """Refuse grids beyond memory, given how many columns one of them has."""
+        n_columns = len(grids(kernel, np.random.RandomState(0), 1, n_features).columns)
+        name, what = "n_components" if self.n_grids is None else "n_grids", f"{n_grids} grids of {n_columns} columns"
+        check_memory("RandomBinning", name, n_grids, 56 * n_grids * n_columns, what)
 
     def transform(self, X: Any) -> Any:
         """Return the features of the rows of X: an array, or with ``sparse_output`` a CSR array.
@@ -193,7 +200,7 @@ class RandomBinning(FeatureMap):
             block_norm("RandomBinning", "X", X, rows)
             write(rows, out[rows])
 
-        for_each_block(work, row_blocks(X.shape[0]))
+        for_each_block(work, row_blocks(X.shape[0], self._rows_in_work(X)))
         return out
 
     def _hash_writer(self, X: Any) -> Writer:
@@ -210,6 +217,9 @@ class RandomBinning(FeatureMap):
             core.cell_hashes(block, slice(0, len(block)), inverse, shifts, self.multipliers_, out)
 
         return write
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return float(2 * X.dtype.itemsize * X.shape[1] + 24 * len(self.pitches_))
 
     def _check_cells(self, block: Array, steepest: Array, first_row: int) -> None:
         reach = np.abs(block).max(axis=0) * steepest
@@ -271,7 +281,7 @@ class RandomBinning(FeatureMap):
             np.copysign(value, data[rows], out=data[rows])
             np.add(_positions(hashes, widths), starts, out=index[rows])
 
-        for_each_block(work, row_blocks(n_rows))
+        for_each_block(work, row_blocks(n_rows, self._rows_in_work(X)))
         return _csr(data.ravel(), index.ravel(), np.arange(n_rows + 1) * n_grids, (n_rows, self._n_features_out))
 
     def _seen_cells(self, hashes: Array, dtype: Any) -> Any:

@@ -12,6 +12,7 @@ from mercer.features.closed_forms import PairMoments, power_sketch_variance
 from mercer.features.hashes import draw_hashes, stored_hashes
 from mercer.kernels import Kernel, SameCategory
 from mercer.state import Reals, Sizes, Stored, require
+from mercer.validation import check_memory
 
 
 class CategoryFeatures(FeatureMap):
@@ -59,6 +60,11 @@ class CategoryFeatures(FeatureMap):
             )
 
     def _draw(self, kernel: Any, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+        what, way_out = (
+            f"{X.shape[0]} rows, made dense",
+            "Take the columns of the category alone: Columns(kernel, [...]).",
+        )
+        check_memory("CategoryFeatures", "n_features", X.shape[1], 32 * X.shape[0] * X.shape[1], what, way_out=way_out)
         self.categories_ = np.unique(_dense(X), axis=0).astype(np.float64)
         return self._draw_hashes(int(kernel.offset > 0), n_components, rng)
 
@@ -91,6 +97,12 @@ class CategoryFeatures(FeatureMap):
             out[known, self._first_bucket + self.index_[numbers[known]]] += self.sign_[numbers[known]]
 
         return write
+
+    def _least_features(self, n_features: int) -> int:
+        return 1
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return float(X.shape[1] * X.dtype.itemsize) if sparse.issparse(X) else 0.0
 
     @property
     def _first_bucket(self) -> int:

@@ -138,6 +138,13 @@ class Concatenate(_Composition):
 
         return write
 
+    def _least_features(self, n_features: int) -> int:
+        least = sum(member._least_features(n_features) for member in self._members())
+        return least if self.n_components is None else min(least, self.n_components)
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return max(member._scratch_bytes(X) for member in self.maps_)
+
     def _variance(self, X: Array, Y: Array) -> Array | None:
         total = np.zeros((X.shape[0], Y.shape[0]))
         for member in self.maps_:
@@ -249,6 +256,11 @@ class TensorProduct(_Composition):
 
         return write
 
+    def _scratch_bytes(self, X: Any) -> float:
+        widest = max(member._n_features_out for member in self.maps_)
+        own = float(X.dtype.itemsize * (len(self.maps_) * self._n_features_out + widest))
+        return own + max(member._scratch_bytes(X) for member in self.maps_)
+
     def _variance(self, X: Array, Y: Array) -> Array | None:
         if any(member._is_random for member in self.maps_):
             return None
@@ -302,6 +314,12 @@ class Wrapper(_Composition):
 
     def _reaches(self, n_features: int, level: float) -> Array | None:
         return self.map_._reaches(n_features, level)
+
+    def _least_features(self, n_features: int) -> int:
+        return 1 if self.map is None else int(self.map._least_features(n_features))
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return self.map_._scratch_bytes(X)
 
     def _most_features(self, n_features: int) -> float:
         return np.inf if self.map is None else float(self.map._most_features(n_features))

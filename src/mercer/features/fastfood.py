@@ -7,10 +7,16 @@ import numpy as np
 from mercer._typing import Array
 from mercer.features.base import Writer
 from mercer.features.fourier import PhaseFeatures
-from mercer.features.orthogonal import check_blocks, padded_size, require_radial, structured_writer
+from mercer.features.orthogonal import (
+    check_blocks,
+    check_structured,
+    dense_bytes,
+    padded_size,
+    require_radial,
+    structured_writer,
+)
 from mercer.kernels import Kernel, RadialKernel
 from mercer.state import Integers, Reals, Sizes, Stored
-from mercer.validation import check_memory
 
 
 class Fastfood(PhaseFeatures):
@@ -83,7 +89,7 @@ class Fastfood(PhaseFeatures):
         n_frequencies = (n_components + n_single) // 2
         size = padded_size(X.shape[1])
         n_blocks = -(-n_frequencies // size)
-        check_memory("Fastfood", "n_components", n_components, 32 * n_blocks * size, f"{n_blocks} blocks of factors")
+        check_structured("Fastfood", n_components, 80 * n_blocks * size, size, min(3, n_blocks + 1))
         signs = 2.0 * rng.randint(2, size=(n_blocks, size)) - 1
         self.diagonals_ = np.stack([signs, rng.standard_normal((n_blocks, size))])
         self.permutation_ = np.stack([rng.permutation(size).astype(np.int32) for _ in range(n_blocks)])
@@ -96,6 +102,9 @@ class Fastfood(PhaseFeatures):
         norms = np.repeat(np.linalg.norm(self.diagonals_[1], axis=1), size)[: len(self.radii_)]
         turns = self.radii_ / (2 * np.pi * norms * size**0.5)
         return structured_writer(self, X, self.diagonals_, self.permutation_, turns)
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return dense_bytes(X)
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         gaussian = float(np.abs(self.diagonals_[1]).max())

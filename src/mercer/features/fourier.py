@@ -47,7 +47,8 @@ class PhaseFeatures(FeatureMap):
         n_single = self._n_single(n_components)
         n_frequencies = (n_components + n_single) // 2
         name, n_features = type(self).__name__, X.shape[1]
-        needed = 8 * n_features * n_frequencies
+        # The frequencies, and as much again while they are drawn; later that much in turns, in X's precision.
+        needed = 16 * (n_features + 1) * n_frequencies
         check_memory(name, "n_components", n_components, needed, f"{n_frequencies} frequencies of {n_features} columns")
         self.frequencies_ = self._frequencies(kernel, n_frequencies, n_features, rng)
         self.offsets_ = rng.uniform(0, 2 * np.pi, n_single)
@@ -69,8 +70,8 @@ class PhaseFeatures(FeatureMap):
         return write
 
     def _turns(self, dtype: Any) -> Array:
-        turns: Array = (self.frequencies_ / (2 * np.pi)).astype(dtype, order="C")
-        return turns
+        turns: Array = np.empty(self.frequencies_.shape, dtype=dtype)
+        return np.divide(self.frequencies_, 2 * np.pi, out=turns, casting="same_kind")  # rounded once, from float64
 
     def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
         write_phases(type(self).__name__, write, X, rows, out)

@@ -103,7 +103,7 @@ class KitchenSinks(FeatureMap):
     def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._check_params()
         self.phi_, n_components = self.phi, int(self.n_components)
-        needed = 8 * X.shape[1] * n_components
+        needed = 16 * (X.shape[1] + 2) * n_components  # drawn, and copied in X's precision
         check_memory("KitchenSinks", "n_components", n_components, needed, "the projections")
         law = Gaussian() if self.law is None and self.phi_ == "cosine" else self.law
         if isinstance(law, Kernel):
@@ -188,6 +188,9 @@ class KitchenSinks(FeatureMap):
             out *= scale
 
         return write
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return float(3 * X.dtype.itemsize * self._n_features_out)  # what phi makes on the way
 
     def _users_phi(self, projections: Array) -> Array:
         values = np.asarray(self.phi_(projections.copy()))  # a copy: phi may work in place and still return garbage

@@ -35,7 +35,7 @@ from mercer.features.pivoted import Pivots, greedily_pivoted_cholesky, randomly_
 from mercer.kernels import FunctionKernel, Kernel, PrecomputedKernel
 from mercer.kernels.given import as_objects
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
-from mercer.validation import check_integer, check_matrix
+from mercer.validation import check_integer, check_matrix, check_memory
 
 # Rows kept of a stream: twenty a landmark leave every chooser a choice, and ten thousand a fair picture of the rows.
 _RESERVOIR_ROWS = 10_000
@@ -188,6 +188,9 @@ def kmeans_centres(X: Any, n_clusters: int, rng: np.random.RandomState) -> Array
     The arithmetic is float64 about the mean, so that a seed means the same centres in both precisions and layouts, and
     float32 rows far from the origin keep their distances.
     """
+    if sparse.issparse(X):
+        n_bytes, what = 10 * 8 * min(n_clusters, X.shape[0]) * X.shape[1], f"dense centres of {X.shape[1]} columns"
+        check_memory("kmeans", "n_clusters", n_clusters, n_bytes, what, way_out="Take landmarks='rpcholesky'.")
     X, origin = _centred_rows(X, n_clusters, rng)
     if n_clusters >= X.shape[0]:
         return np.asarray((X.toarray() if sparse.issparse(X) else X) + origin)

@@ -73,6 +73,9 @@ class LinearFeatures(FeatureMap):
 
         return copy if self._exact else sketch
 
+    def _scratch_bytes(self, X: Any) -> float:
+        return float(X.shape[1] * X.dtype.itemsize) if self._exact and sparse.issparse(X) else 0.0
+
     def _variance(self, X: Array, Y: Array) -> Array:
         if self._exact:
             return np.zeros((X.shape[0], Y.shape[0]))

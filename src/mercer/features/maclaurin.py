@@ -159,6 +159,8 @@ class RandomMaclaurin(FeatureMap):
         exact = self._exact_width(coefficients, X.shape[1])
         law = degree_law(coefficients, self.p, first=2 if exact else 0)
         n_random = _random_width(n_components, exact, any_random=bool(law.any()))
+        n_expected = round(n_random * float(np.arange(len(law)) @ law))
+        _check_size(X, n_expected if inner is None else 0, n_components)
         self.degrees_ = _draw_degrees(law, n_random, rng)
         n_factors = int(self.degrees_.sum())
         self.signs_ = _draw_signs(X, n_factors if inner is None else 0, n_components, rng)
@@ -236,6 +238,11 @@ class RandomMaclaurin(FeatureMap):
                 start += width
 
         return write
+
+    def _scratch_bytes(self, X: Any) -> float:
+        draws = 4.0 * self.degrees_.sum() if self.inner_ else 0.0  # of all factors, as a map makes and orders them
+        exact = self._n_features_out - len(self.degrees_)
+        return float(X.dtype.itemsize * (draws + exact))
 
     def _scales(self) -> Array:
         """Return sqrt(a_N / (q_N D)) for the degree N of each random feature."""
@@ -316,10 +323,15 @@ def _draw_degrees(law: Array, size: int, rng: np.random.RandomState) -> Array:
 
 
 def _draw_signs(X: Any, n_vectors: int, n_components: int, rng: np.random.RandomState) -> Array:
-    needed = X.shape[1] * n_vectors * (1 + X.dtype.itemsize)
-    what = f"{n_vectors} sign vectors of {X.shape[1]} columns"
-    check_memory(_NAME, "n_components", n_components, needed, what)
+    _check_size(X, n_vectors, n_components)
     return draw_signs(rng, (X.shape[1], n_vectors))
+
+
+def _check_size(X: Any, n_vectors: int, n_components: int) -> None:
+    """Refuse signs, with a copy in X's precision, and degrees beyond memory."""
+    needed = X.shape[1] * n_vectors * (1 + X.dtype.itemsize) + 40 * n_components
+    what = f"{n_vectors} sign vectors of {X.shape[1]} columns, and degrees"
+    check_memory(_NAME, "n_components", n_components, needed, what)
 
 
 register_scalar(DotProductKernel, lambda kernel, n: RandomMaclaurin(kernel, n_components=n))

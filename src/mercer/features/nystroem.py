@@ -25,6 +25,8 @@ from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Rows, Size
 from mercer.validation import check_integer, check_memory
 
 _TILE_ENTRIES = 2**22
+# Kernel values with the landmarks that a choice of landmarks holds for each row, in copies of all.
+_COLUMNS_HELD = {"leverage": 3, "greedy": 1}
 
 
 class Nystroem(FeatureMap):
@@ -262,7 +264,9 @@ class Nystroem(FeatureMap):
             )
             n_components = n_rows
         what = f"the Gram matrix of {n_components} landmarks and its eigenvectors"
-        check_memory("Nystroem", "n_components", n_components, 3 * 8 * n_components**2, what)
+        per_row = _COLUMNS_HELD.get(self.landmarks, 0) if isinstance(self.landmarks, str) else 0
+        n_bytes = 8 * n_components * (6 * n_components + per_row * n_rows)
+        check_memory("Nystroem", "n_components", n_components, n_bytes, what)
         return choose(self.landmarks, kernel, X, n_components, rng)
 
     def _reduced(self, kernel: Kernel, X: Any, projection: Array) -> Array:

@@ -9,6 +9,7 @@ from scipy import special
 
 from mercer import core
 from mercer._typing import Array
+from mercer.config import get_config
 from mercer.features.base import Writer
 from mercer.features.fourier import PhaseFeatures
 from mercer.kernels import Gaussian, Kernel, RadialKernel
@@ -20,6 +21,8 @@ from mercer.validation import check_memory
 # (relative Gram errors that do not fall below 0.1 to 0.4 at d = 10 and 4), and an exact rotation is cheap.
 LEAST_STRUCTURED = 64
 _CANDIDATES = 16
+# Bytes a radius while its candidates are drawn and sorted, and bytes a column of a group of rows in a buffer.
+_RADIUS_BYTES, _TRANSFORM_BYTES = 8 * (3 * _CANDIDATES + 2), 32
 # On fewer columns or frequencies what the strata leave within themselves is no longer small beside the rest.
 _LEAST_CLOSED = 5
 
@@ -117,7 +120,8 @@ class OrthogonalFeatures(PhaseFeatures):
         n_frequencies = (n_components + n_single) // 2
         size = padded_size(n_features)
         shape = (3, -(-n_frequencies // size), size)
-        check_memory("OrthogonalFeatures", "n_components", n_components, 15 * shape[1] * size, "signs and radii")
+        n_bytes = 27 * shape[1] * size + _RADIUS_BYTES * n_frequencies
+        check_structured("OrthogonalFeatures", n_components, n_bytes, size, min(2, shape[1]))
         signs = rng.randint(2, size=shape, dtype=np.int8)
         signs *= 2
         signs -= 1
@@ -129,6 +133,8 @@ class OrthogonalFeatures(PhaseFeatures):
         return n_components
 
     def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:
+        needed = (8 * n_features + _RADIUS_BYTES) * n_frequencies
+        check_memory("OrthogonalFeatures", "n_components", self.n_components, needed, "frequencies and their lengths")
         directions = np.hstack(
             [
                 _orthonormal(rng, n_features, min(n_features, n_frequencies - start))
@@ -146,6 +152,9 @@ class OrthogonalFeatures(PhaseFeatures):
     @property
     def _by_matrix(self) -> bool:
         return not self.structured_
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return 0.0 if self._by_matrix else dense_bytes(X)
 
     def _turns_per_unit(self) -> Array:
         # Three unnormalised transforms multiply lengths by size^(3/2).
@@ -195,6 +204,19 @@ def check_blocks(sizes: Sizes) -> None:
 def padded_size(n_features: int) -> int:
     """Return the length of the Hadamard transforms: a power of two, at least 8."""
     return max(8, 1 << (n_features - 1).bit_length())
+
+
+def check_structured(owner: str, n_components: int, n_bytes: int, size: int, n_buffers: int) -> None:
+    """Refuse tables, and on each thread transforms of ``size`` columns of a group of rows, beyond memory."""
+    in_work = _TRANSFORM_BYTES * n_buffers * size * get_config().threads
+    check_memory(
+        owner, "n_components", n_components, n_bytes + in_work, f"transforms of {size} columns and their signs"
+    )
+
+
+def dense_bytes(X: Any) -> float:
+    """Return the bytes of a row of X that is made dense: none where it is."""
+    return 0.0 if isinstance(X, np.ndarray) else float(X.shape[1] * X.dtype.itemsize)
 
 
 def stratified_radii(kernel: Any, rng: np.random.RandomState, n: int, n_features: int) -> Array:

@@ -71,7 +71,10 @@ class QuasiRandomFeatures(PhaseFeatures):
                 f"sequence, which has {qmc.Sobol.MAXDIM}. Use OrthogonalFeatures or FourierFeatures."
             )
         what = f"{n_frequencies} Sobol points of {n_numbers} coordinates"
-        check_memory("QuasiRandomFeatures", "n_components", self.n_components, 16 * n_frequencies * n_numbers, what)
+        n_points = 1 << max(0, (n_frequencies - 1).bit_length())
+        scrambling = (_BITS + 2) ** 2 * n_numbers
+        needed = 8 * (n_points * n_numbers + 2 * (n_features + 1) * n_frequencies + scrambling)
+        check_memory("QuasiRandomFeatures", "n_components", self.n_components, needed, what)
         return frequencies_at(kernel, _sobol_points(n_frequencies, n_numbers, rng), n_features)
 
 

@@ -92,13 +92,16 @@ class SplitSketch(FeatureMap):
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         expansion = split_expansion(kernel, X[sample_rows(rng, X.shape[0], _DIRECTION_ROWS)])
-        self.strata_ = Strata.on_rows(expansion, X, n_components, rng)
+        self.strata_ = Strata.on_rows("SplitSketch", expansion, X, n_components, rng)
         self.direction_ = expansion.u
         publish_allocation(self, self.strata_)
         return self.strata_.n_features_out
 
     def _writer(self, X: Any) -> Writer:
         return self.strata_.writer(X)
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return self.strata_.scratch_bytes(X)
 
     def _variance(self, X: Array, Y: Array) -> Array:
         return self.strata_.variance(X, Y)

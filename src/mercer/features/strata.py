@@ -15,6 +15,7 @@ from mercer.features.closed_forms import PairMoments, power_sketch_variance, pow
 from mercer.features.expansions import Expansion
 from mercer.features.hashes import draw_hashes
 from mercer.state import LARGEST_DEGREE, Count, Integers, Many, Member, Real, Sizes, Stored, Table, part, require
+from mercer.validation import check_memory
 
 _EXACT_DEGREES = 3  # degrees 0, 1 and 2 have exact features
 _LARGE = 10**6  # a width at which D Var has reached its limit
@@ -62,9 +63,9 @@ def allocate(expansion: Expansion, sample: Any, n_components: int) -> Allocation
     so that D_k ~ sqrt(V_k) is best. A degree is left out only where its own mean square is below that cost. One degree
     above 0 stays even then, where there is a feature for it: without one the features of all rows are parallel.
     """
-    V, G = expansion.rows(sample)
     with np.errstate(over="ignore", invalid="ignore"):  # a degree beyond the range of floats is one to leave out
-        cost, signal = _cost_and_signal(PairMoments.of(V, V), G)
+        pairs, G = expansion.moments(sample)
+        cost, signal = _cost_and_signal(pairs, G)
     options = []
     for last in range(_EXACT_DEGREES):
         exact = tuple(k for k in expansion.degrees if k <= last)
@@ -85,9 +86,8 @@ def telling_rows(expansion: Expansion, sample: Any, rng: np.random.RandomState) 
 
     One row does, and so do copies of one row: the mean of the rows is their anchor.
     """
-    V, _ = expansion.rows(sample)
     longest = expansion.scale**2 * row_norms(sample, squared=True).max() + expansion.constant**2
-    if row_norms(V, squared=True).max() > _AT_THE_ANCHOR**2 * longest:
+    if expansion.squares(sample).max() > _AT_THE_ANCHOR**2 * longest:
         return sample
     one = sample[:1].toarray() if sparse.issparse(sample) else sample[:1]
     directions = rng.standard_normal((_MADE_UP_ROWS, one.shape[1]))
@@ -188,9 +188,14 @@ class Strata:
         pieces=Many(Member(_Piece)),
     )
 
-    def __init__(self, expansion: Expansion, allocation: Allocation, rng: np.random.RandomState):
+    def __init__(self, expansion: Expansion, allocation: Allocation, rng: np.random.RandomState, owner: str = "Strata"):
         self.expansion = expansion
         self.allocation = allocation
+        n_factors = sum(degree * len(smooth_pieces(width)) for degree, width in allocation.sketched.items())
+        what = f"hash tables of {n_factors} factors x {expansion.width} columns"
+        n_components = sum(allocation.sketched.values())
+        way_out = "Take a kernel of a lower degree, fewer columns, or method='fourier' for a Gaussian kernel."
+        check_memory(owner, "n_components", n_components, 5 * n_factors * expansion.width, what, way_out=way_out)
         self.pieces = [
             _Piece(degree, length / width, *draw_hashes(rng, length, (degree, expansion.width)), length)
             for degree, width in allocation.sketched.items()
@@ -210,10 +215,12 @@ class Strata:
         require(len(set(degrees)) == len(degrees) and max(degrees, default=0) <= last, "a degree is there twice or not")
 
     @classmethod
-    def on_rows(cls, expansion: Expansion, X: Any, n_components: int, rng: np.random.RandomState) -> "Strata":
+    def on_rows(
+        cls, owner: str, expansion: Expansion, X: Any, n_components: int, rng: np.random.RandomState
+    ) -> "Strata":
         """Share the features by what a sample of the rows of X predicts, and draw."""
         sample = X[sample_rows(rng, X.shape[0], _ALLOCATION_ROWS)].astype(np.float64)
-        return cls(expansion, allocate(expansion, telling_rows(expansion, sample, rng), n_components), rng)
+        return cls(expansion, allocate(expansion, telling_rows(expansion, sample, rng), n_components), rng, owner)
 
     def redrawn(self, rng: np.random.RandomState) -> "Strata":
         """Return the same expansion and shares with other hashes."""
@@ -276,6 +283,12 @@ class Strata:
     def is_random(self) -> bool:
         """Whether any degree is sketched."""
         return len(self.pieces) > 0
+
+    def scratch_bytes(self, X: Any) -> float:
+        """Return the bytes that making the features of a row of X takes beside them."""
+        sketches = max((piece.degree * piece.width for piece in self.pieces), default=0)
+        dense = 0 if sparse.issparse(X) and 1 not in self.allocation.exact else 3 * self.expansion.width
+        return float(X.dtype.itemsize * (sketches + dense))
 
     def mean(self, X: Array, Y: Array) -> Array:
         """Return the mean of the estimate: the kernel less the degrees left out, those beyond the last included."""

@@ -175,7 +175,7 @@ class TensorSketch(FeatureMap):
                 f"got {n_sketches}."
             )
         expansion = _expansion(kernel, X)
-        strata = Strata.on_rows(expansion, X, n_components, rng)
+        strata = Strata.on_rows("TensorSketch", expansion, X, n_components, rng)
         self.index_, self.sign_ = np.zeros((0, 0, 0), dtype=np.int32), np.zeros((0, 0, 0), dtype=np.int8)
         self.strata_ = strata
         publish_allocation(self, strata)
@@ -199,6 +199,9 @@ class TensorSketch(FeatureMap):
                 core.tensor_sketch(X, rows, index, sign, scale, constant, out[:, i * width : (i + 1) * width])
 
         return write
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return 0.0 if self.strata_ is None else self.strata_.scratch_bytes(X)
 
     def _variance(self, X: Array, Y: Array) -> Array:
         if self.strata_ is not None:

@@ -41,10 +41,14 @@ class _Transformed(Wrapper):
         require(width == sizes["inner"], "map_ must take the columns that are left")
 
     def _most_features(self, n_features: int) -> float:
-        if self.map is None:
-            return np.inf
-        transformed = _apply(self._wrapped(Linear()), np.empty((0, n_features)))
-        return float(self.map._most_features(transformed.shape[1]))
+        return super()._most_features(self._width_of(n_features))
+
+    def _least_features(self, n_features: int) -> int:
+        return super()._least_features(self._width_of(n_features))
+
+    def _width_of(self, n_features: int) -> int:
+        """Return how many columns are left of so many."""
+        return int(_apply(self._wrapped(Linear()), np.empty((0, n_features))).shape[1])
 
     def _writer(self, X: Any) -> Writer:
         return self.map_._writer(self._transformed(X))

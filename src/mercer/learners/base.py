@@ -26,7 +26,7 @@ from mercer.fitting import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.far_rows import LIMITS, KnowsFarRows
 from mercer.learners.progress import progress
-from mercer.learners.rows import FeatureRows, WarmStart
+from mercer.learners.rows import FeatureRows, WarmStart, check_vectors
 from mercer.learners.survey import Survey
 from mercer.solvers import Solution
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, Text, require
@@ -80,6 +80,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
     _natural_kernel: ClassVar[Kernel] = Gaussian()
     _engine: ClassVar[Engine] = Local()
     _needs_y: ClassVar[bool] = True
+    _width_name: ClassVar[str] = "n_components"  # the parameter that sets the number of features
     kernel: Any
     n_components: int
     features: Any
@@ -140,10 +141,12 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
         name = type(self).__name__
         blocks = self._labelled_blocks(X, y, sample_weight).recut(_BLOCK_ROWS, name)
         rng = check_random_state(self.random_state)
+        self._check_size(blocks)
         survey = self._survey(blocks, rng)
         sample, weight = survey.rows, survey.row_weights
         self._after_survey(survey.found, rng)
         self.feature_map_ = self._fitted_map(sample, weight, rng, earlier)
+        check_vectors(self, self.feature_map_._n_features_out, blocks.dtype.itemsize)
         self._set_far_limits(self.feature_map_, survey)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
         rows = FeatureRows(self, blocks, sample, weight)
@@ -199,6 +202,13 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
     def _map_width(self) -> int:
         """Return the number of features asked for, checked."""
         return check_integer(type(self).__name__, "n_components", self.n_components)
+
+    def _check_size(self, blocks: Blocks) -> None:
+        """Refuse a number of features beyond memory before a row is read."""
+        if self.features is None:
+            wanted = self._map_width()
+            made = feature_map(as_kernel(type(self).__name__, self.kernel, self._natural_kernel), wanted)
+            check_vectors(self, made._least_features(blocks.width), blocks.dtype.itemsize)
 
     def _sample_rows(self) -> int:
         """Return how many rows to sample: enough to fit a map, and a kernel's parameters, on them."""

@@ -201,6 +201,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             raise ValueError(f"{type(self).__name__}: give the two views as one, as_blocks(X, Y).")
         return KernelLearner._labelled_blocks(self, X, y, sample_weight)
 
+    _width_name = "map_components"
+
     def _map_width(self) -> int:
         return check_integer(type(self).__name__, "map_components", self.map_components)
 
@@ -212,6 +214,15 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self._check_map("y_features", self.y_features)
         check_integer(name, "n_components", self.n_components)
         check_real(name, "alpha", self.alpha, least=0)
+
+    def _check_size(self, blocks: Blocks) -> None:
+        super()._check_size(blocks)
+        if self.features is None:
+            self._check_covariances(self._map_width())
+
+    def _check_covariances(self, width: int) -> None:
+        n_bytes = 8 * _SQUARE_MATRICES * width**2
+        check_memory(type(self).__name__, "map_components", self.map_components, n_bytes, "the covariances")
 
     def _sought(self, rng: np.random.RandomState) -> RowSample:
         return RowSample(self._sample_rows(), rng.randint(2**31 - 1))
@@ -246,7 +257,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 "or give more rows."
             )
         width = n_x + n_y
-        check_memory(name, "map_components", self.map_components, 8 * _SQUARE_MATRICES * width**2, "the covariances")
+        self._check_covariances(width)
         empty = Moments.of(width, 0, self._origin(rows))
 
         def work(Z: Any, Y: Any, weight: Array | None) -> Moments:

@@ -19,10 +19,14 @@ from mercer.reference.clusters import squared_norms
 from mercer.solvers import Solution, block_krylov, largest_eigenpairs
 from mercer.state import Count, Member, Reals, Stored
 from mercer.stats import Gradient, Moments
-from mercer.validation import check_integer, check_matrix
+from mercer.validation import check_integer, check_matrix, check_memory
 
 # Matrices of D x D in float64 that a direct solve holds at once.
 _SQUARE_MATRICES = 6
+# Copies of a dense block of rows that learning pre-images takes: read, cut, weighted and summed.
+_PRE_IMAGES = 6
+# Rows of a block, as every learner cuts them.
+_BLOCK_ROWS = 4096
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
@@ -158,6 +162,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         scores: Array = Z @ axes
         return scores
 
+    _width_name = "map_components"
+
     def _map_width(self) -> int:
         return check_integer(type(self).__name__, "map_components", self.map_components)
 
@@ -165,6 +171,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         super()._check_params()
         if self.n_components is not None:
             check_integer(type(self).__name__, "n_components", self.n_components)
+
+    def _check_size(self, blocks: Blocks) -> None:
+        super()._check_size(blocks)
+        if self.fit_inverse_transform:
+            n_rows = min(_BLOCK_ROWS, blocks.n_rows or _BLOCK_ROWS)
+            n_bytes = 8 * blocks.width * (_PRE_IMAGES * n_rows + 3 * self._map_width())
+            way_out = "Leave fit_inverse_transform out, or take fewer columns."
+            what = f"pre-images of {n_rows} rows of {blocks.width} columns, dense"
+            check_memory(type(self).__name__, "fit_inverse_transform", True, n_bytes, what, way_out=way_out)
 
     def _solve(self, rows: FeatureRows) -> Solution:
         name, wanted = type(self).__name__, self.n_components
@@ -180,7 +195,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 "map_components, or lower n_components."
             )
         n_wanted = min(rows.n_features, rows.n_rows) if wanted is None else wanted
-        fits = 8 * _SQUARE_MATRICES * rows.n_features**2 <= rows.memory
+        fits = rows.fits_square(_SQUARE_MATRICES)
         solution = (self._by_moments if fits and not rows.is_sparse else self._by_products)(rows, n_wanted)
         self.inverse_ = self._pre_images(rows.blocks) if self.fit_inverse_transform else None
         return solution

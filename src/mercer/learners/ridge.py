@@ -64,7 +64,7 @@ class _Ridge(KernelLearner):
     def _solve(self, rows: FeatureRows) -> Solution:
         name = type(self).__name__
         alphas = self._alphas()
-        if not rows.is_sparse and 8 * _SQUARE_MATRICES * rows.n_features**2 <= rows.memory:
+        if not rows.is_sparse and rows.fits_square(_SQUARE_MATRICES):
             return self._by_moments(rows, alphas)
         if self.alpha == "loo":
             raise ValueError(

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
-from mercer.config import memory_budget
+from mercer.config import get_config, memory_budget
 from mercer.data import Block, Blocks
 from mercer.data.readers.arrays import ArrayReader
 from mercer.engines.base import S
 from mercer.recycling import empty
 from mercer.stats import Moments
+from mercer.validation import check_memory
 
 if TYPE_CHECKING:
     from mercer.learners.base import KernelLearner
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 _PROBE_ROWS = 512
 # Part of the memory budget that features may take; blocks in work and the solver take the rest.
 _SHARE = 0.5
+# Matrices of D x D that a preconditioner takes: 2 D rows of the sample, their products, the same shifted, its factor.
+_GRAM_MATRICES = 6
+# Vectors of as many float64 as there are features that every solver has at least.
+_VECTORS = 6
+
+
+def check_vectors(learner: "KernelLearner", n_features: int, itemsize: int) -> None:
+    """Refuse more features than there is memory for the vectors of a solver and for one row per thread."""
+    owner, name = type(learner).__name__, learner._width_name
+    row_bytes = 8 * _VECTORS + 3 * itemsize * get_config().threads
+    what = "the coefficients, the vectors of the solver, and a row of features for each thread"
+    check_memory(owner, name, n_features, row_bytes * n_features, what, way_out=f"Lower {name}.")
 
 
 @dataclass(frozen=True)
@@ -95,6 +108,10 @@ class FeatureRows:
     def fits(self) -> bool:
         """Whether the features of all rows fit their share of the memory budget, and were not released."""
         return not self._released and bool(self.n_rows * self._row_bytes <= _SHARE * self.memory)
+
+    def fits_square(self, n_matrices: int) -> bool:
+        """Whether so many matrices of D x D in float64, and one more for each thread, fit the memory budget."""
+        return 8 * max(n_matrices, get_config().threads + 2) * self.n_features**2 <= self.memory
 
     def release(self) -> None:
         """Let features that are held go, and make them again in each pass from now on."""
@@ -171,14 +188,18 @@ class FeatureRows:
         self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=owner, trusted=True)
 
     def sample_gram(self) -> Array:
-        """Return the weighted mean of a a^T, a = (z, 1), over the sample, or for sparse features its diagonal."""
-        n_sampled = min(self.sample.shape[0], max(_PROBE_ROWS, 2 * self.n_features))
+        """Return the weighted mean of a a^T, a = (z, 1), over the sample; its diagonal for sparse or many features."""
+        whole = not self.is_sparse and self.fits_square(_GRAM_MATRICES)
+        n_probed = min(_PROBE_ROWS, self.block_rows or _PROBE_ROWS)
+        n_sampled = min(self.sample.shape[0], max(n_probed, 2 * self.n_features if whole else 0))
         step = self.sample.shape[0] // n_sampled
         weight = self.sample_weight[::step]
         Z: Any = self._learner.feature_map_.transform(self.sample[::step])
         weight = weight / weight.sum() if weight.any() else np.full(len(weight), 1 / len(weight))
         if self.is_sparse:
             return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
+        if not whole:
+            return np.append(np.einsum("ij,ij,i->j", Z, Z, weight), 1.0)
         gram = np.empty((self.n_features + 1, self.n_features + 1))
         moments = Moments.of(self.n_features, 1).update(Z, np.ones(len(weight)), weight)
         gram[:-1, :-1], gram[-1, :-1], gram[:-1, -1], gram[-1, -1] = (
