@@ -1,182 +1,360 @@
-"""Load mutated model files: every one must load or raise ModelFileError, and never run, crash or hang.
+"""Load and use forged model files: each must be refused with a typed error, or give finite results.
 
-Half of the files are mutated at random bytes (flipped, cut, repeated, zeroed, spliced with another file), which the
-checksum must notice. The other half are forged: their description or arrays are changed in meaningful ways and the
-checksum is made right again, so that the decoder itself is tried; where such a model loads it is also used, and may
-then raise an ordinary error.
+Of ten files nine are forged (``scripts/forgery.py``): valid containers with a right checksum, made from models of every
+public estimator (``scripts/fitted_models.py``). One has damaged bytes, which the checksum must notice. The files are
+loaded and used in child processes under a limit of the address space, hundreds in each. A fault is: the end of a
+process by a signal, more than 20 s of the processor's time for a file, an allocation that only the system's limit
+stopped, an error that is neither ``ModelFileError`` on loading nor ``ValueError`` or ``MemoryError`` in use, and a
+result that is not finite. Every file is known by its seed and number: ``--only`` runs one again.
 
-    python scripts/fuzz_model_files.py --files 10000 --seed 0
+    python scripts/fuzz_model_files.py --files 20000 --seed 0
+    python scripts/fuzz_model_files.py --files 20000 --seed 0 --pure     # on the NumPy reference, without the core
 """
 
 import argparse
-import hashlib
 import io
-import json
+import os
+import pickle
 import random
+import resource
+import signal
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-from scipy import sparse
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-import mercer
-from mercer.storage import ModelFileError, container, dumps, load
-
-SLOWEST = 5.0  # seconds that one file may take
-ROWS = np.random.RandomState(0).rand(120, 4)
-STRANGE = [
-    None, True, -1, 0, 2**63, 10**30, 1e308, "", "x", "__class__", "os.system", "Gaussian", "TensorSketch", "coef_",
-    [], {}, [[]], {"kind": "array", "tensor": "t0"}, {"kind": "array", "tensor": "t9999"}, {"kind": "pickle"},
-    {"kind": "float", "value": "nan"}, {"kind": "list", "items": [1, 2]}, {"kind": "slice", "value": [0, 1, 2]},
-    {"kind": "kernel", "class": "Polynomial", "fields": {"degree": 65536}},
-    {"kind": "kernel", "class": "VovkPolynomial", "fields": {"degree": 10**9}},
-    {"kind": "estimator", "class": "KernelRidge", "params": {}, "state": {"predict": 1}},
-    {"kind": "estimator", "class": "sklearn.pipeline.Pipeline", "params": {"steps": []}, "state": {}},
-]  # fmt: skip
+_SECONDS = 20  # of the processor, for one file
+_WALL_SECONDS = 300  # a process that waits for ever uses no processor time
+_BUDGET = 2**28  # bytes that mercer may allocate
+_ADDRESS_SPACE = 2**30  # bytes beyond what the process has when it begins
+_BATCH = 1000
+_DAMAGED = 10  # one file of so many
+_VARIANCES = 6  # one use of so many
 
 
-def models():
-    """Return a few fitted models that together hold every kind of node."""
-    labels = np.array(["a", "b", "c"], dtype=object)[np.arange(len(ROWS)) % 3]
-    gaussian = mercer.Gaussian(gamma=1.0)
-    yield mercer.KernelRidgeClassifier(gaussian + 0.1 * mercer.Linear(), n_components=16, random_state=0).fit(
-        ROWS, labels
-    )
-    yield mercer.TensorSketch(gaussian, n_components=16, random_state=np.random.RandomState(0)).fit(ROWS)
-    yield mercer.MEKA(gaussian, n_clusters=2, rank=3, random_state=0).fit(ROWS)
-    composed = mercer.Composed(mercer.Exponential(gamma=1.0), gaussian)
-    yield mercer.RandomMaclaurin(composed, n_components=8, random_state=0).fit(ROWS)
-    sparse_rows = sparse.csr_array(np.where(ROWS > 0.5, ROWS, 0))
-    yield mercer.Nystroem(gaussian, n_components=5, random_state=0).fit(sparse_rows)
-    yield mercer.Fastfood(gaussian, n_components=16, random_state=0).fit(ROWS)
-    yield mercer.KernelRidge(alpha="gcv", alphas=[0.1, 1.0], n_components=8, random_state=0).fit(ROWS, ROWS[:, :2])
-    yield make_pipeline(StandardScaler(), mercer.KernelRidge(n_components=4, random_state=0)).fit(ROWS, ROWS[:, 0])
-
-
-def damaged(data, others, rng):
-    """Return the bytes changed at a random place."""
-    data = bytearray(data)
-    where = rng.randrange(min(len(data), 4000)) if rng.random() < 0.7 else rng.randrange(len(data))
-    way = rng.randrange(6)
-    if way == 0:
-        data[where] ^= 1 << rng.randrange(8)
-    elif way == 1:
-        del data[where:]
-    elif way == 2:
-        data[where:where] = data[where : where + rng.randrange(1, 100)] or b"\0"
-    elif way == 3:
-        size = rng.randrange(1, 50)
-        data[where : where + size] = rng.randbytes(size)
-    elif way == 4:
-        other = rng.choice(others)
-        data[where:] = other[where:]
-    else:
-        data[:8] = rng.choice([0, 1, 2**31, 2**62, len(data), rng.randrange(10_000)]).to_bytes(8, "little")
-    return bytes(data)
-
-
-def forged(data, rng):
-    """Return a file with changed contents and a right checksum."""
-    about, tensors = container.read(io.BytesIO(data))
-    for _ in range(rng.randrange(1, 4)):
-        if rng.random() < 0.7:
-            holder, key = rng.choice(list(places(about)))
-            changed(holder, key, rng)
-        elif tensors:
-            name = rng.choice(list(tensors))
-            tensors[name] = changed_array(tensors[name], rng)
-    try:
-        return bytes(container.to_bytes(about, tensors))
-    except ValueError:  # a mutation that is no JSON at all
-        return data
-
-
-def places(node):
-    """Yield every (holder, key) of a tree of lists and dicts."""
-    keys = range(len(node)) if isinstance(node, list) else list(node)
-    for key in keys:
-        yield node, key
-        if isinstance(node[key], list | dict):
-            yield from places(node[key])
-
-
-def changed(holder, key, rng):
-    way = rng.randrange(4)
-    if way == 0 and isinstance(holder, dict):
-        holder[rng.choice(["predict", "__dict__", "__class__", "kernel_", "x_", "_fit", "coef_", "class"])] = (
-            holder.pop(key)
-        )
-    elif way == 1 and isinstance(holder[key], list) and holder[key]:
-        holder[key] = rng.choice([holder[key][:-1], holder[key] * 2, [holder[key]]])
-    elif way == 2 and isinstance(holder[key], int | float) and not isinstance(holder[key], bool):
-        holder[key] = rng.choice([-1, 0, 1, 7, 2**31, 2**62, 0.5, holder[key] + 1])
-    else:
-        holder[key] = json.loads(json.dumps(rng.choice(STRANGE)))
-
-
-def changed_array(values, rng):
-    way = rng.randrange(4)
-    if way == 0:
-        return np.zeros(tuple(rng.randrange(4) for _ in range(rng.randrange(4))), dtype=values.dtype)
-    if way == 1:
-        return values.astype(rng.choice(["f4", "f8", "i4", "i8", "u1", "?"]))
-    noisy = bytearray(values.tobytes())
-    for _ in range(min(len(noisy), 5)):
-        noisy[rng.randrange(len(noisy))] = rng.choice([0, 255, rng.randrange(256)])
-    return np.frombuffer(bytes(noisy), dtype=values.dtype).reshape(values.shape)
-
-
-def used(model):
-    """Use a model that loaded from a forged file; any ordinary error will do."""
-    for name in ("predict", "transform"):
-        if not hasattr(type(model), name):
-            continue
-        try:
-            with mercer.config_context(memory=2**30):
-                getattr(model, name)(ROWS[:5])
-        except Exception as error:
-            return type(error).__name__
-    return "works"
-
-
-def main():
+def main() -> int:
+    """Fuzz, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pure", action="store_true", help="without the compiled core")
+    parser.add_argument("--blind", action="store_true", help="without the check of declarations: faults must be found")
+    parser.add_argument("--only", type=int, help="the number of one file to run again")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)  # the folder of originals, first and last file
     options = parser.parse_args()
+    if options.pure:
+        sys.modules["mercer._core"] = None  # type: ignore[assignment] - as if it had not been built
     warnings.simplefilter("ignore")
-    rng = random.Random(options.seed)  # noqa: S311
-    originals = [dumps(model) for model in models()]
-    known = {hashlib.sha256(data).digest() for data in originals}
-    outcomes, faults, slowest = Counter(), [], 0.0
-    for number in range(options.files):
-        forge = number % 2 == 1
-        original = rng.choice(originals)
-        data = forged(original, rng) if forge else damaged(original, originals, rng)
-        begin = time.perf_counter()
+    if options.child:
+        folder, first, stop = options.child
+        if options.blind:
+            from mercer.storage import registry  # noqa: PLC0415 - after --pure has hidden the core
+
+            registry.check = lambda value: None  # type: ignore[assignment]
+        return Child(Path(folder), options.seed).run(range(int(first), int(stop)))
+    with tempfile.TemporaryDirectory() as folder:
+        return Parent(Path(folder), options).run()
+
+
+class Parent:
+    """Starts the children, follows what they say, and finds the files that end them."""
+
+    def __init__(self, folder: Path, options: argparse.Namespace):
+        self._folder, self._options = folder, options
+        self._outcomes: Counter[str] = Counter()
+        self._faults: list[tuple[int, str]] = []
+
+    def run(self) -> int:
+        """Run all files."""
+        start = time.perf_counter()
+        n_models = write_originals(self._folder)
+        only, n_files = self._options.only, self._options.files
+        next_file, stop = (0, n_files) if only is None else (only, only + 1)
+        said = time.perf_counter()
+        while next_file < stop:
+            next_file = self._batch(next_file, min(next_file + _BATCH, stop))
+            if time.perf_counter() - said > 30:
+                said = time.perf_counter()
+                sys.stderr.write(f"{next_file} of {stop} files, {len(self._faults)} faults\n")
+        for outcome, count in sorted(self._outcomes.items()):
+            sys.stdout.write(f"{count:8d}  {outcome}\n")
+        for number, fault in self._faults[:50]:
+            sys.stdout.write(f"file {number}: {fault}\n")
+        seconds, n_done = time.perf_counter() - start, sum(self._outcomes.values())
+        kind = "NumPy reference" if self._options.pure else "core as installed"
+        sys.stdout.write(
+            f"{n_done} files of {n_models} models, seed {self._options.seed}, {kind}: {len(self._faults)} faults, "
+            f"{seconds:.0f} s\n"
+        )
+        return 1 if self._faults else 0
+
+    def _batch(self, first: int, stop: int) -> int:
+        """Run a batch in a child; return the number of the file to go on with."""
+        begun, fault = self._follow(first, stop, count=True)
+        if fault is None:
+            return stop
+        if not fault.startswith("hang") and self._follow(begun, begun + 1)[1] is None:
+            fault += f" (not alone: after files from {self._earliest(first, begun)} on)"
+        self._faults.append((begun, fault))
+        self._outcomes["FAULT"] += 1
+        return begun + 1
+
+    def _earliest(self, first: int, last: int) -> int:
+        """Return where a run must begin to end by a signal at ``last``: damage may show late."""
+        while last - first > 1:
+            middle = (first + last) // 2
+            if self._follow(middle, last + 1)[1] is None:
+                last = middle
+            else:
+                first = middle
+        return first
+
+    def _follow(self, first: int, stop: int, *, count: bool = False) -> tuple[int, str | None]:
+        """Run files in a child; return the last one begun, and how the child was ended by it, if it was."""
+        options = ["--seed", str(self._options.seed)]
+        options += [f"--{name}" for name in ("pure", "blind") if getattr(self._options, name)]
+        command = [sys.executable, __file__, *options, "--child", str(self._folder), str(first), str(stop)]
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MERCER_NUM_THREADS"), "1")
+        log = self._folder / "errors.txt"
+        begun, deadline = first, time.monotonic() + _WALL_SECONDS
+        with log.open("wb") as errors:
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=os.environ | threads)
+            assert child.stdout is not None  # noqa: S101
+            os.set_blocking(child.stdout.fileno(), False)
+            buffer = b""
+            while True:
+                ended = child.poll() is not None
+                buffer += child.stdout.read() or b""
+                *lines, buffer = buffer.split(b"\n")
+                for line in lines:
+                    number, outcome = line.decode().split(" ", 1)
+                    begun, deadline = int(number), time.monotonic() + _WALL_SECONDS
+                    if outcome != "begins" and count:
+                        self._take(begun, outcome)
+                if ended:
+                    break
+                if time.monotonic() > deadline:
+                    child.kill()
+                    child.wait()
+                    return begun, f"hang: no answer in {_WALL_SECONDS} s"
+                time.sleep(0.05)
+        if child.returncode == -signal.SIGPROF:
+            return begun, f"hang: more than {_SECONDS} s of the processor"
+        if child.returncode < 0:
+            return begun, f"ended by {signal.Signals(-child.returncode).name}"
+        if child.returncode:
+            return begun, f"ended with code {child.returncode}: {log.read_text()[-500:]}"
+        return begun, None
+
+    def _take(self, number: int, outcome: str) -> None:
+        if outcome.startswith("fault"):
+            sys.stderr.write(f"file {number}: {outcome}\n")
+            self._faults.append((number, outcome))
+            outcome = "FAULT"
+        self._outcomes[outcome] += 1
+
+
+def write_originals(folder: Path) -> int:
+    """Write the files to forge, with rows to use the models on; return how many."""
+    from fitted_models import examples  # noqa: PLC0415 - after --pure has hidden the core
+
+    from mercer.storage import dumps  # noqa: PLC0415
+
+    originals = [(dumps(example.model), example.X) for example in examples()]
+    (folder / "originals.pickle").write_bytes(pickle.dumps(originals))
+    return len(originals)
+
+
+class Child:
+    """Forges, loads and uses files, and says so on standard output before and after each."""
+
+    def __init__(self, folder: Path, seed: int):
+        self._originals = pickle.loads((folder / "originals.pickle").read_bytes())  # noqa: S301 - the parent's own
+        self._known = {data for data, _ in self._originals}
+        self._seed = seed
+
+    def run(self, numbers: range) -> int:
+        """Run the files of the given numbers."""
+        said = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+        sys.stdout = io.StringIO()  # a model may show its progress
+        data, X = self._originals[-2]
+        self._outcome(data, X, is_forged=True)  # whatever is imported late
+        limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + _ADDRESS_SPACE
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        for number in numbers:
+            said.write(f"{number} begins\n")
+            said.flush()
+            signal.setitimer(signal.ITIMER_PROF, _SECONDS)
+            outcome = self._file(number)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            said.write(f"{number} {outcome}\n")
+        said.flush()
+        return 0
+
+    def _file(self, number: int) -> str:
+        from forgery import Forger, damaged  # noqa: PLC0415
+
+        rng = random.Random(f"{self._seed} {number}")  # noqa: S311
+        (data, X), (other, _) = rng.choice(self._originals), rng.choice(self._originals)
+        if number % _DAMAGED == 0:
+            changed = damaged(data, other, rng)
+            return self._outcome(changed, X, is_forged=False) if changed not in self._known else "unchanged"
+        forged = next(filter(None, (Forger(data, other, rng).forged() for _ in range(100))))
+        return self._outcome(forged, X, is_forged=True)
+
+    def _outcome(self, data: bytes, X: Any, *, is_forged: bool) -> str:
+        import mercer  # noqa: PLC0415
+        from mercer.storage import ModelFileError, describe, loads  # noqa: PLC0415
+
+        kind = "forged" if is_forged else "damaged"
+        with mercer.config_context(memory=_BUDGET):
+            try:
+                describe(io.BytesIO(data))
+            except ModelFileError:
+                pass
+            except Exception as error:
+                return _fault("describe", error)
+            try:
+                model = loads(data)
+            except ModelFileError:
+                return f"{kind}, refused"
+            except Exception as error:
+                return _fault("load", error)
+            if not is_forged:
+                return "fault: a damaged file loads"
+            return Use(model, X, random.Random(len(data))).outcome()  # noqa: S311
+
+
+class Use:
+    """All that a model can do, tried on a few rows."""
+
+    def __init__(self, model: Any, X: Any, rng: random.Random):
+        self._model, self._X, self._rng = model, X, rng
+        self._refused = False
+
+    def outcome(self) -> str:
+        """Return how the use of a forged model ends."""
+        for work in (self._call, self._methods, self._learn, self._operate, self._table, self._again):
+            fault = work()
+            if fault is not None:
+                return fault
+        return "forged, loads, refuses a use" if self._refused else "forged, loads, works"
+
+    def _try(self, what: str, work: Any) -> str | None:
+        """Return the fault of a call, None where there is none."""
         try:
-            model = load(io.BytesIO(data))
-            is_same = hashlib.sha256(data).digest() in known
-            outcomes["unchanged" if is_same else "forged, loads" if forge else "DAMAGED, LOADS"] += 1
-            if not is_same and not forge:
-                faults.append((number, "a damaged file loads"))
-            elif forge:
-                outcomes[f"forged, loads, then {used(model)}"] += 1
-        except ModelFileError:
-            outcomes["forged, refused" if forge else "damaged, refused"] += 1
+            result = work()
+        except MemoryError as error:
+            self._refused = True
+            return _fault(what, error) if str(error).startswith("Unable to allocate") else None
+        except ValueError:
+            self._refused = True
+            return None
         except Exception as error:
-            faults.append((number, repr(error)))
-        slowest = max(slowest, time.perf_counter() - begin)
-    for name, count in sorted(outcomes.items()):
-        sys.stdout.write(f"{count:7d}  {name}\n")
-    sys.stdout.write(f"slowest file {slowest:.2f} s; {len(faults)} faults\n")
-    for number, fault in faults[:20]:
-        sys.stdout.write(f"file {number}: {fault}\n")
-    return 1 if faults or slowest > SLOWEST else 0
+            return _fault(what, error)
+        return None if _is_finite(result) else f"fault: {what} of {type(self._model).__name__} is not finite"
+
+    def _rows(self) -> list[Any]:
+        """Return a few rows, dense and CSR; scikit-learn's steps take them as they were in ``fit``."""
+        from scipy import sparse  # noqa: PLC0415
+
+        few = self._X[:6]
+        if type(self._model).__module__.startswith("sklearn"):
+            return [few]
+        dense = few.toarray() if sparse.issparse(few) else few
+        return [dense, sparse.csr_array(dense)]
+
+    def _call(self) -> str | None:
+        if not callable(self._model):
+            return None
+        return self._first(self._try("the kernel", lambda rows=rows: self._model(rows)) for rows in self._rows())
+
+    def _methods(self) -> str | None:
+        if self._X is None or isinstance(self._X, str):
+            return None
+        names = ["transform", "predict", "decision_function", "predict_proba", "score_samples"]
+        names = [name for name in names if hasattr(self._model, name)]
+        faults = (
+            self._try(name, lambda name=name, rows=rows: getattr(self._model, name)(rows))
+            for rows in self._rows()
+            for name in names
+        )
+        fault = self._first(faults)
+        # Variances without a closed form are found by 200 fits, which use the parameters of a file alone.
+        if fault is None and hasattr(type(self._model), "variance") and self._rng.randrange(_VARIANCES) == 0:
+            few = self._rows()[0][:2]
+            fault = self._try("variance", lambda: self._model.variance(few))
+        return fault
+
+    def _learn(self) -> str | None:
+        if not hasattr(type(self._model), "partial_fit") or type(self._model).__module__.startswith("sklearn"):
+            return None
+        import numpy as np  # noqa: PLC0415
+
+        n_rows = self._X.shape[0]
+        classes = getattr(self._model, "classes_", None)
+        y = np.arange(n_rows) / n_rows if classes is None else classes[np.arange(n_rows) % len(classes)]
+        fault = self._try("partial_fit", lambda: self._model.partial_fit(self._X, y) and None)
+        return fault or self._methods()
+
+    def _operate(self) -> str | None:
+        """Use a Gram operator on the rows that it was fitted on."""
+        if not hasattr(type(self._model), "memory_bytes"):
+            return None
+        import numpy as np  # noqa: PLC0415
+
+        model = self._model
+        calls = {
+            "product": lambda: model @ np.ones(model.shape[0]),
+            "rows": lambda: model.rows([0, model.shape[0] - 1]),
+            "diagonal": model.diagonal,
+            "solve": lambda: model.solve(np.ones(model.shape[0]), alpha=1.0),
+            "memory_bytes": lambda: model.memory_bytes,
+        }
+        return self._first(self._try(what, work) for what, work in calls.items())
+
+    def _table(self) -> str | None:
+        if not isinstance(self._X, str):
+            return None
+        from mercer.data.tables import open_table  # noqa: PLC0415
+
+        for name in ("predict", "transform"):
+            if hasattr(type(self._model), name):
+                fault = self._try(name, lambda name=name: list(getattr(self._model, name)(open_table(self._X))))
+                if fault is not None:
+                    return fault
+        return None
+
+    def _again(self) -> str | None:
+        from mercer.storage import dumps  # noqa: PLC0415
+
+        return self._try("save", lambda: dumps(self._model) and None) or self._try("repr", lambda: repr(self._model))
+
+    @staticmethod
+    def _first(faults: Any) -> str | None:
+        return next((fault for fault in faults if fault is not None), None)
+
+
+def _is_finite(result: Any) -> bool:
+    import numpy as np  # noqa: PLC0415
+
+    if isinstance(result, list | tuple):
+        return all(_is_finite(item) for item in result)
+    values = result.data if hasattr(result, "indptr") else np.asarray(result)
+    return values.dtype.kind != "f" or bool(np.isfinite(values).all())
+
+
+def _fault(what: str, error: BaseException) -> str:
+    import traceback  # noqa: PLC0415
+
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "mercer" in f.filename]
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
+    message = " ".join(str(error).split())[:200]
+    return f"fault: {what}: {type(error).__name__} at {where}: {message}"
 
 
 if __name__ == "__main__":

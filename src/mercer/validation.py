@@ -299,6 +299,17 @@ def check_finite_features(owner: str, Z: Array, first_row: int) -> None:
     )
 
 
+def check_finite_result(owner: str, what: str, values: Array) -> Array:
+    """Return what was computed of rows, one row for each, or name the first that overflowed."""
+    if np.isfinite(values).all():
+        return values
+    row = row_number(int(np.argwhere(~np.isfinite(values))[0][0]))
+    raise ValueError(
+        f"{owner}: the {what} of row {row} of X overflows {values.dtype}. Scale X down "
+        "(sklearn.preprocessing.StandardScaler), or pass float64."
+    )
+
+
 def check_weights(owner: str, weights: Any, n_rows: int, *, all_zero: bool = False) -> Array:
     """Return sample weights as float64: one finite number >= 0 a row, and unless ``all_zero`` not all of them 0."""
     values: Array = np.asarray(weights)

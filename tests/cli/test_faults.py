@@ -1,7 +1,9 @@
 """What goes wrong is one line on standard error and an exit code, and leaves nothing behind."""
 
+import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -13,6 +15,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import mercer
+from mercer.data.tables import open_table
+from mercer.learners.tables import TableModel
 from mercer.storage import container
 
 from .conftest import people
@@ -209,10 +214,93 @@ def test_model_files_that_cannot_be_used(run, here, model, table, fault, verb):
     assert len(done.stderr.splitlines()) == 1
 
 
+def _forged(data, change):
+    """Return a file with changed contents and a right checksum."""
+    about, tensors = container.read(io.BytesIO(data))
+    change(about, about["model"]["state"]["learner_"]["state"], tensors)
+    return bytes(container.to_bytes(about, tensors))
+
+
+def _of_other_width(about, learner, tensors):
+    learner["feature_map_"]["state"]["n_features_out"] = 7
+
+
+def _without_weights(about, learner, tensors):
+    tensors[learner["coef_"]["tensor"]] = np.zeros(3)
+
+
+def _without_end(about, learner, tensors):
+    tensors[learner["coef_"]["tensor"]][0] = np.nan
+
+
+def _said_of_another_type(about, learner, tensors):
+    about["classes"] = 5
+
+
+FORGERIES = {
+    "width": (_of_other_width, r"it does not hold a sound model: .*n_features_out"),
+    "shape": (
+        _without_weights,
+        r"it does not hold a sound model: KernelRidgeClassifier: coef_\.shape\[0\] must be f = ",
+    ),
+    "values": (_without_end, r"it does not hold a sound model: KernelRidgeClassifier: coef_ must hold finite numbers"),
+}
+
+
+@pytest.mark.parametrize("verb", ["predict", "inspect", "transform"])
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_forged_model_files_end_in_one_line(run, here, model, table, forgery, verb):
+    change, message = FORGERIES[forgery]
+    (here / "other.mercer").write_bytes(_forged(model.read_bytes(), change))
+    done = run(verb, "other.mercer", *([] if verb == "inspect" else [table]))
+    assert (done.exit_code, done.stdout) == (MODEL, "")
+    assert re.search(f"other.mercer: {message}", done.stderr)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_forged_description_is_refused_by_inspect(run, here, model):
+    (here / "other.mercer").write_bytes(_forged(model.read_bytes(), _said_of_another_type))
+    done = run("inspect", "other.mercer")
+    assert (done.exit_code, len(done.stderr.splitlines())) == (MODEL, 1)
+    assert "classes must be a list, got 5" in done.stderr
+
+
+def test_what_a_terminal_obeys_is_not_printed(run, here, model):
+    def obeyed(about, learner, tensors):
+        about["model"]["state"]["target_"] = "\x1b[2Jtarget\r"
+
+    (here / "other.mercer").write_bytes(_forged(model.read_bytes(), obeyed))
+    done = run("inspect", "other.mercer")
+    assert done.exit_code == 0
+    assert "\\x1b[2Jtarget\\x0d" in done.stdout
+
+    def named(about, learner, tensors):
+        about.update(format=9, versions={"mercer": "\x1b[2J9"})
+
+    (here / "other.mercer").write_bytes(_forged(model.read_bytes(), named))
+    assert "mercer \\x1b[2J9, and" in run("inspect", "other.mercer").stderr
+
+
+@pytest.mark.parametrize("verb", ["predict", "inspect"])
+def test_buckets_outside_a_sketch_end_in_one_line_and_not_by_a_signal(shell, here, table, verb):
+    """A sketch whose length has a prime factor beyond 5 is SciPy's work, which follows any index."""
+    sketch = mercer.TensorSketch(mercer.Polynomial(2), n_components=101)
+    learner = mercer.KernelRidgeClassifier(features=sketch, random_state=0)
+    mercer.save(TableModel(learner).fit(open_table(str(table)), "label"), here / "model.mercer")
+
+    def astray(about, learner, tensors):
+        index = learner["feature_map_"]["state"]["index_"]["tensor"]
+        tensors[index] = np.full_like(tensors[index], 2**30)
+
+    (here / "model.mercer").write_bytes(_forged((here / "model.mercer").read_bytes(), astray))
+    done = shell(verb, here / "model.mercer", *([table] if verb == "predict" else []))
+    assert (done.returncode, done.stdout) == (MODEL, b"")
+    assert b"index_ must hold integers below 101" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_model_that_is_not_there_or_of_no_table(run, here, table):
     assert run("predict", "no.mercer", table).exit_code == MODEL
-    import mercer
-
     mercer.save(mercer.Gaussian(), "kernel.mercer")
     done = run("predict", "kernel.mercer", table)
     assert (done.exit_code, "it holds a Gaussian" in done.stderr) == (MODEL, True)

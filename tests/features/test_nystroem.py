@@ -388,3 +388,11 @@ class TestBadInput:
             fitted.transform(-X)
         with pytest.raises(ValueError, match="row 0, column 0"):
             Nystroem(Chi2(), n_components=5).fit(-X)
+
+
+@pytest.mark.parametrize("far", [1e154, 1e200])
+def test_distances_that_overflow_are_refused_though_kernel_values_are_at_most_one(far):
+    X = np.random.RandomState(0).rand(20, 3)
+    nystroem = Nystroem(Matern(1.5, length_scale=1.0), n_components=5, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="features of row 0 of X overflow float64"):
+        nystroem.transform(far * X)

@@ -60,7 +60,7 @@ def guarded(run: Callable[[Sequence[str]], Any], args: Sequence[str] | None) -> 
 
 def note(message: str) -> None:
     """Tell the user something that is no failure."""
-    sys.stderr.write(f"mercer: note: {message}\n")
+    sys.stderr.write(f"mercer: note: {printable(message)}\n")
     notes = notes_so_far()
     if notes is not None:
         notes.append(message)
@@ -148,10 +148,16 @@ def _of_system(error: OSError) -> tuple[int, str]:
 
 
 def _say(message: str, code: int, pointer: Sequence[str], *, as_json: bool) -> None:
+    message = printable(message)
     line = json.dumps({"error": message, "exit_code": code}) if as_json else f"mercer: error: {message}"
     with suppress(OSError, ValueError):
         sys.stderr.write("\n".join([line, *pointer]) + "\n")
         sys.stderr.flush()
+
+
+def printable(text: str) -> str:
+    """Return text without what a terminal obeys: the names in a file of somebody else's may hold anything."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
 
 
 def _one_line(message: object) -> str:

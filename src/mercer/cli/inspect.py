@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mercer.cli.faults import MODEL, Fault
+from mercer.cli.faults import MODEL, Fault, printable
 from mercer.cli.options import json_option
 from mercer.cli.output import console, print_json
 
@@ -18,7 +18,7 @@ from mercer.cli.output import console, print_json
 @json_option
 def command(model: str, *, as_json: bool) -> None:
     """Say what a MODEL file holds: its task, columns, kernel, parameters and versions."""
-    from mercer.storage import describe, loads  # noqa: PLC0415 - not for --help
+    from mercer.storage import describe, load  # noqa: PLC0415 - not for --help
 
     if model != "-" and not Path(model).is_file():
         raise Fault(f"{model}: there is no such model file.", MODEL)
@@ -26,7 +26,8 @@ def command(model: str, *, as_json: bool) -> None:
     file.name = "standard input" if model == "-" else model
     about = describe(file)
     result: dict[str, Any] = {"model": model, **asdict(about)}
-    loaded = loads(file.getvalue())
+    file.seek(0)
+    loaded = load(file)
     if hasattr(loaded, "preparation_"):
         result |= _table_facts(loaded)
     if as_json:
@@ -40,7 +41,7 @@ def _table_facts(model: Any) -> dict[str, Any]:
     return {
         "class_name": type(learner).__name__,
         "parameters": {name: repr(value) for name, value in learner.get_params(deep=False).items()},
-        "kernel": repr(getattr(learner.feature_map_, "kernel_", learner.kernel)),
+        "kernel": repr(getattr(learner.feature_map_, "kernel_", getattr(learner, "kernel", None))),
         "feature_map": type(learner.feature_map_).__name__,
         "n_components": int(learner.coef_.shape[-1]),
         "task": model.task_,
@@ -73,14 +74,15 @@ def _text(name: str, value: Any) -> Any:
     from rich.text import Text  # noqa: PLC0415 - not for --help
 
     if name == "n_bytes":
-        return Text(f"{value:,}")
-    if name == "categories":
-        return Text("\n".join(f"{column}: {_few(values)}" for column, values in value.items()))
-    if isinstance(value, dict):
-        return Text(
-            ", ".join(f"{key} {item}" if name == "versions" else f"{key}={item}" for key, item in value.items())
-        )
-    return Text(_few(value) if isinstance(value, list) else str(value))
+        text = f"{value:,}"
+    elif name == "categories":
+        text = "\n".join(f"{column}: {_few(values)}" for column, values in value.items())
+    elif isinstance(value, dict):
+        between = " " if name == "versions" else "="
+        text = ", ".join(f"{key}{between}{item}" for key, item in value.items())
+    else:
+        text = _few(value) if isinstance(value, list) else str(value)
+    return Text(printable(text))
 
 
 def _few(values: list[Any], most: int = 20) -> str:

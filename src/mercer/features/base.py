@@ -24,6 +24,7 @@ from mercer.state import Count, Member, Names, Sizes, Stored, require
 from mercer.validation import (
     block_norm,
     check_finite_features,
+    check_finite_result,
     check_integer,
     check_matrix,
     check_memory,
@@ -205,8 +206,10 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Y = X if Y is None else check_matrix(name, "Y", Y)
         check_same_width(name, X, Y)
         X, Y = X.astype(np.float64), Y.astype(np.float64)
-        exact = self._variance(X, Y)
-        return self._error_by_redraws(X, Y) if exact is None else exact + np.square(self._bias(X, Y))
+        with np.errstate(over="ignore", invalid="ignore"):
+            exact = self._variance(X, Y)
+            error = self._error_by_redraws(X, Y) if exact is None else exact + np.square(self._bias(X, Y))
+        return check_finite_result(name, "variance", error)
 
     def _check_fit(self, X: Any) -> Any:
         X = check_rows(self, X, reset=True)

@@ -328,9 +328,13 @@ class Nystroem(FeatureMap):
         return np.inf if self.rank is None else self.rank
 
     def _largest_feature(self, norm: float, X: Any) -> float:
-        if isinstance(self.kernel_, StationaryKernel):  # kernel values are at most 1
-            return float(np.abs(self.projection_).sum(axis=0).max())
-        return np.inf
+        if not isinstance(self.kernel_, StationaryKernel):
+            return np.inf
+        # Kernel values are at most 1, but squared distances on the way to them are not.
+        width = float(self.kernel_._width)
+        entries = self.landmarks_.data if sparse.issparse(self.landmarks_) else self.landmarks_
+        reach = (norm + float(np.linalg.norm(entries))) * max(width, 1 / width)
+        return max(float(np.abs(self.projection_).sum(axis=0).max()), reach**4)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

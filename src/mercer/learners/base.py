@@ -30,7 +30,7 @@ from mercer.learners.rows import FeatureRows, WarmStart, check_vectors
 from mercer.learners.survey import Survey
 from mercer.solvers import Solution
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, Text, require
-from mercer.validation import check_integer, check_jobs, check_rows, check_weights, rows_from
+from mercer.validation import check_finite_result, check_integer, check_jobs, check_rows, check_weights, rows_from
 
 # Rows a block: the products of float32 features are exact enough, and long enough to be fast, up to here.
 _BLOCK_ROWS = 4096
@@ -337,6 +337,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
         with self._threads():
             cut = blocks.recut(self._rows_to_score(blocks), name)
             scores = rows_of(self._engine, work, cut)
+        check_finite_result(name, "score", scores)
         self._warn_of(far)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 

@@ -24,7 +24,7 @@ from mercer.learners.progress import progress
 from mercer.learners.targets import OneTarget
 from mercer.state import Count, OneOf, Real, Stored
 from mercer.stats import ColumnRanges
-from mercer.validation import check_rows
+from mercer.validation import check_finite_result, check_rows
 
 # Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
 _BLOCK_ROWS = 4096
@@ -205,6 +205,7 @@ class OnlineLearner(KernelLearner):
         self._check_width(blocks)
         with self._threads():
             scores = rows_of(self._engine, work, blocks.recut(_BLOCK_ROWS, name))
+        check_finite_result(name, "score", scores)
         self._warn_of(far)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 

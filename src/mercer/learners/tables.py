@@ -14,8 +14,9 @@ from mercer.data.tables.base import Batch
 from mercer.data.tables.preparation import columns_of
 from mercer.data.tables.reader import Split
 from mercer.fitting import adopt, unfitted
-from mercer.learners.base import KernelLearner
+from mercer.learners.classes import ClassScores
 from mercer.learners.far_rows import GatheredFarRows
+from mercer.learners.targets import OneTarget
 from mercer.state import Count, Member, Names, OneOf, Real, Sizes, Stored, Text, require
 from mercer.validation import check_real
 
@@ -66,7 +67,7 @@ class TableModel(BaseEstimator):
 
     _stored = Stored(
         preparation_=Member(TablePreparation, {"n_features_out_": "d"}),
-        learner_=Member(KernelLearner, {"n_features_in_": "d"}),
+        learner_=Member((ClassScores, OneTarget), {"n_features_in_": "d"}),
         task_=OneOf(("classification", "regression")),
         target_=Text(),
         classes_=Names(("classes",), optional=True),
@@ -219,8 +220,11 @@ class TableModel(BaseEstimator):
 
     def transform(self, table: Table) -> Iterator[Any]:
         """Yield the features of the rows of a table."""
+        feature_map = self.learner_.feature_map_
+        if feature_map is None:
+            raise ValueError("TableModel: the learner has no features yet: it has not seen enough rows with a loss.")
         for X in self.rows(table):
-            yield self.learner_.feature_map_.transform(X)
+            yield feature_map.transform(X)
 
 
 class Labels:

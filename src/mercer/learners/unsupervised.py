@@ -7,7 +7,7 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.learners.base import KernelLearner
-from mercer.validation import check_rows
+from mercer.validation import check_finite_result, check_rows
 
 
 class UnsupervisedLearner(KernelLearner):
@@ -48,7 +48,7 @@ class UnsupervisedLearner(KernelLearner):
         with self._threads():
             rows = rows_of(self._engine, of_block, blocks.recut(None, name))
         self._warn_of(far)
-        return rows
+        return check_finite_result(name, "result", rows)
 
     def _overflow(self) -> ValueError:
         return ValueError(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 from sklearn.base import BaseEstimator
 
 from mercer.kernels import Kernel
+from mercer.state import Count, Many, Stored, Table, Text, check_stored
 from mercer.storage import container
 from mercer.storage.decoder import Decoder
 from mercer.storage.encoder import Encoder
@@ -108,6 +110,17 @@ class Description:
     n_bytes : int
     """
 
+    _stored = Stored(
+        format=Count(),
+        versions=Table(Text(), Text()),
+        class_name=Text(),
+        parameters=Table(Text(), Text()),
+        kernel=Text(nullable=True),
+        n_features_in=Count(nullable=True),
+        feature_names=Many(Text(), nullable=True),
+        classes=Many(Text(), nullable=True),
+    )
+
     format: int
     versions: dict[str, str]
     class_name: str
@@ -128,7 +141,9 @@ def describe(path: Any) -> Description:
         arrays = {name: f"{values.dtype}{list(values.shape)}" for name, values in tensors.items()}
         n_bytes = sum(values.nbytes for values in tensors.values())
         said = {name: value for name, value in about.items() if name != "model"}
-        return Description(**said, arrays=arrays, n_bytes=n_bytes)
+        description = Description(**said, arrays=arrays, n_bytes=n_bytes)
+        check_stored(description)
+        return description
 
     return _reading(path, work)
 
@@ -153,6 +168,7 @@ def _reading(path: Any, work: Callable[[BinaryIO], _Result]) -> _Result:
             raise ModelFileError(f"{name}: it does not hold a sound model: {error}") from error
 
 
+@cache
 def _versions() -> dict[str, str]:
     return {"python": sys.version.split()[0], **{name: version(name) for name in _PACKAGES}}
 
