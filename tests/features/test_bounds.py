@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mercer import (
+    Chi2,
     Exponential,
-    Linear,
+    Gaussian,
     Polynomial,
     RandomMaclaurin,
     TensorSketch,
@@ -112,9 +113,16 @@ def test_theorem_4_with_its_constants():
     assert "Theorem 4" in needed.inequality
 
 
-def test_outside_the_radius_of_convergence_no_number_will_do():
-    needed = components_for(VovkInfinite(), [[0.5, 0.4], [0.2, 0.6]], error=0.5, kind="uniform")
-    assert needed.n_components == np.inf
+def test_where_no_number_will_do_it_says_so():
+    """Outside the radius of convergence, and for relative errors of kernel values near 0."""
+    with pytest.raises(ValueError, match=r"Theorem 4\) asks for more than 2\^62 features, or for no finite number"):
+        components_for(VovkInfinite(), [[0.5, 0.4], [0.2, 0.6]], error=0.5, kind="uniform")
+    far = np.array([[0.0] * 5, [8.0] * 5])
+    with pytest.raises(ValueError, match=r"kind='relative', Chebyshev.* Take kind='absolute', a larger error"):
+        components_for(Gaussian(gamma=1.0), far, error=0.1)
+    assert np.isfinite(components_for(Gaussian(gamma=1.0), far, error=0.1, kind="absolute").n_components)
+    alternatives = components_for(Polynomial(8), 50 * np.abs(sample_rows()), error=0.5, source="bound").alternatives
+    assert all(np.isfinite(other.n_components) for other in alternatives)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +133,14 @@ def test_outside_the_radius_of_convergence_no_number_will_do():
         ({"kind": "worst"}, "kind must be one of 'relative', 'absolute', 'uniform', got 'worst'"),
         ({"source": "folklore"}, "source must be one of 'exact', 'bound', 'paper', got 'folklore'"),
         ({"X": np.eye(3)}, r"kind='relative' needs k\(x, y\) != 0, and sampled rows \d and \d give 0"),
-        ({"kernel": Linear() + Polynomial(2)}, "no inequality is known for kind='relative' and Concatenate"),
+        (
+            {"kernel": 2 * Chi2() + Polynomial(2)},
+            "no inequality is known for kind='relative' and Concatenate of Rescale of AdditiveFeatures, TensorSketch",
+        ),
+        (
+            {"kernel": Gaussian(gamma=1.0), "kind": "uniform"},
+            "ShiftInvariantFeatures. The methods 'fourier', 'maclaurin' and 'tensor_sketch' have one",
+        ),
         ({"kernel": "rbf"}, "got the name 'rbf'"),
     ],
 )

@@ -4,6 +4,7 @@ Every map draws in ``fit``, applies in ``transform``, and says in ``variance`` h
 kernel. ``feature_map`` walks a kernel expression and returns the map for it.
 """
 
+from mercer.features import composed_bounds as _composed_bounds  # noqa: F401, registers its inequalities
 from mercer.features import fourier_bounds as _fourier_bounds  # noqa: F401, registers its inequalities
 from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
 from mercer.features.automatic import ShiftInvariantFeatures

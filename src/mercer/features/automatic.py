@@ -81,14 +81,19 @@ class ShiftInvariantFeatures(FeatureMap):
         require_shift_invariant("ShiftInvariantFeatures", kernel)
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        chosen: type[FeatureMap] = FourierFeatures
-        if X.shape[1] <= _MOST_SOBOL_COLUMNS:
-            chosen = QuasiRandomFeatures
-        elif isinstance(kernel, RadialKernel) and not few_entries(X, X.shape[1], n_components):
-            chosen = OrthogonalFeatures
+        chosen = self.kind_for(kernel, X.shape[1])
+        if chosen is OrthogonalFeatures and few_entries(X, X.shape[1], n_components):
+            chosen = FourierFeatures
         self.map_ = chosen(kernel, n_components=n_components)
         self.map_._fit_member(X, rng)
         return self.map_._n_features_out
+
+    @staticmethod
+    def kind_for(kernel: Kernel, n_features: int) -> type[FeatureMap]:
+        """Return the class of the map that ``fit`` takes on this many columns, of rows that are dense."""
+        if n_features <= _MOST_SOBOL_COLUMNS:
+            return QuasiRandomFeatures
+        return OrthogonalFeatures if isinstance(kernel, RadialKernel) else FourierFeatures
 
     def _writer(self, X: Any) -> Writer:
         return self.map_._writer(X)

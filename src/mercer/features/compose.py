@@ -4,6 +4,7 @@ Sum -> concatenation, scale c -> sqrt(c), product -> Tensor Sketch of the two ma
 from the composition's own ``random_state``: independent draws are what keeps a product unbiased.
 """
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -120,11 +121,8 @@ class Concatenate(_Composition):
         least = len(members)
         way_out = "Each member needs at least one feature."
         left = check_integer("Concatenate", "n_components", self.n_components, least=least, way_out=way_out)
-        waiting = sorted(members, key=lambda member: member._most_features(n_features))
-        for i, member in enumerate(waiting):
-            share = int(min(left // (len(waiting) - i), member._most_features(n_features)))
+        for member, share in zip(members, shares([m._most_features(n_features) for m in members], left), strict=True):
             member._set_width(share)
-            left -= share
 
     def _writer(self, X: Any) -> Writer:
         ends = np.cumsum([member._n_features_out for member in self.maps_]).tolist()
@@ -159,6 +157,15 @@ class Concatenate(_Composition):
 
     def _largest_feature(self, norm: float, X: Any) -> float:
         return max(member._largest_feature(norm, X) for member in self.maps_)
+
+
+def shares(most: Sequence[float], n_components: int) -> list[int]:
+    """Share features equally, after the members that can use fewer have taken what they can use."""
+    out, left = [0] * len(most), n_components
+    for place, i in enumerate(sorted(range(len(most)), key=lambda i: most[i])):
+        out[i] = int(min(left // (len(most) - place), most[i]))
+        left -= out[i]
+    return out
 
 
 class TensorProduct(_Composition):

@@ -24,7 +24,7 @@ _CANDIDATES = 16
 # Bytes a radius while its candidates are drawn and sorted, and bytes a column of a group of rows in a buffer.
 _RADIUS_BYTES, _TRANSFORM_BYTES = 8 * (3 * _CANDIDATES + 2), 32
 # On fewer columns or frequencies what the strata leave within themselves is no longer small beside the rest.
-_LEAST_CLOSED = 5
+LEAST_CLOSED = 5
 
 
 class OrthogonalFeatures(PhaseFeatures):
@@ -113,7 +113,7 @@ class OrthogonalFeatures(PhaseFeatures):
                 f"{n_features}. structured='auto' takes an exact rotation here.",
                 stacklevel=5,
             )
-        self.structured_ = n_features >= LEAST_STRUCTURED if self.structured == "auto" else bool(self.structured)
+        self.structured_ = self.is_structured(n_features)
         if not self.structured_:
             return super()._draw(kernel, X, n_components, rng)
         n_single = self._n_single(n_components)
@@ -165,12 +165,16 @@ class OrthogonalFeatures(PhaseFeatures):
     def _largest_feature(self, norm: float, X: Any) -> float:
         return float(1 + norm * max(float(self.radii_.max()), float(X.shape[1] * 2) ** 1.5))
 
+    def is_structured(self, n_features: int) -> bool:
+        """Return whether ``fit`` takes Hadamard transforms on this many columns."""
+        return n_features >= LEAST_STRUCTURED if self.structured == "auto" else bool(self.structured)
+
     def _variance(self, X: Array, Y: Array) -> Array | None:
         if not isinstance(self.kernel_, Gaussian) or self.structured_:
             return None
-        if X.shape[1] < _LEAST_CLOSED or len(self.radii_) < _LEAST_CLOSED:
+        if X.shape[1] < LEAST_CLOSED or len(self.radii_) < LEAST_CLOSED:
             return None
-        return _gaussian_variance(self.kernel_, X, Y, len(self.radii_), len(self.offsets_))
+        return gaussian_variance(self.kernel_, X, Y, len(self.radii_), len(self.offsets_))
 
     def _redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
@@ -252,7 +256,7 @@ def structured_writer(
     return write
 
 
-def _gaussian_variance(kernel: Gaussian, X: Array, Y: Array, m: int, n_single: int) -> Array:
+def gaussian_variance(kernel: Gaussian, X: Array, Y: Array, m: int, n_single: int) -> Array:
     """Return the variance with m frequencies, of which the last ``n_single`` (0 or 1) has an offset.
 
     Two frequencies of one block, with independent radii, have E[cos cos'] = e^(-z^2/2) 1F1(-d/2; d/2; z^2/2) where
