@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.measure import RESULTS, machine
 from benchmarks.nystroem import KERNEL, covertype
 from mercer import MEKA, BlockGram, Gaussian, LowRankGram, Nystroem
-from mercer.features.landmarks import CHOOSERS
+from mercer.features.nystroem.landmarks import CHOOSERS
 from mercer.gram.errors import measuring_stream
 
 

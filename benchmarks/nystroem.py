@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from benchmarks.measure import Row, best_of_both
 from mercer import MEKA, Gaussian, Nystroem
-from mercer.features import landmarks
+from mercer.features.nystroem import landmarks
 from mercer.parallel import for_each_block, row_blocks
 
 SHAPE = (100_000, 54)

@@ -49,7 +49,7 @@ from mercer import (
     VovkPolynomial,
 )
 from mercer.data.tables import TablePreparation, open_table
-from mercer.learners.tables import TableModel
+from mercer.learners.table_model import TableModel
 
 ROWS = np.random.RandomState(0).rand(48, 4)
 WIDE = np.random.RandomState(1).rand(40, 70)

@@ -8,7 +8,7 @@ from scipy import sparse, stats
 
 from mercer import FourierFeatures, Gaussian, KernelRidge, Linear, LinearFeatures, Polynomial, SplitSketch, TensorSketch
 from mercer.features import FeatureMap
-from mercer.features.hashes import draw_hashes
+from mercer.features.sketches.hashes import draw_hashes
 from mercer.kernels import DotProductKernel
 from mercer.testing import (
     assert_mean_close,

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import mercer
 from mercer.data.tables import open_table
-from mercer.learners.tables import TableModel
+from mercer.learners.table_model import TableModel
 from mercer.storage import container
 
 from .conftest import people

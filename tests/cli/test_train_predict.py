@@ -237,7 +237,7 @@ def test_a_learner_that_does_not_do_the_task(run, here):
 
 
 def test_rows_far_from_the_training_rows_are_told_of_once(model, run, here, monkeypatch):
-    monkeypatch.setattr("mercer.learners.tables._PREDICT_ROWS", 50)
+    monkeypatch.setattr("mercer.learners.table_model._PREDICT_ROWS", 50)
     frame = _frame()
     frame.loc[[3, 200], "height"] = 1e6
     frame.to_csv("far.csv", index=False)

@@ -94,7 +94,7 @@ def test_newton_is_the_plain_loop_over_rows(level, loss, k):
 @pytest.mark.parametrize(("loss", "k"), PROBLEMS, ids=IDS)
 def test_slopes_are_derivatives(loss, k):
     """The oracle itself: its slope is the difference quotient of the losses that the learners add up."""
-    from mercer.learners.online_steps import losses_of
+    from mercer.learners.online.steps import losses_of
 
     rng = np.random.default_rng(0)
     for _ in range(20):

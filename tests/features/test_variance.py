@@ -39,7 +39,7 @@ from mercer import (
     feature_map,
 )
 from mercer.features import FeatureMap, base
-from mercer.features.scalar import _table, register_scalar
+from mercer.features.sketches.scalar_draws import _table, register_scalar
 from mercer.kernels import StationaryKernel
 from mercer.testing import assert_mean_close, sample_rows
 

@@ -19,7 +19,7 @@ from mercer.data.tables.preparation import TablePreparation, columns_of
 from mercer.features import FeatureMap, RandomMaclaurin, feature_map, methods_for
 from mercer.kernels import Kernel, Linear, Polynomial
 from mercer.learners import KernelRidge, KernelSVC
-from mercer.learners.tables import Labels
+from mercer.learners.table_model import Labels
 
 # Rows that the kernel error is measured on.
 _ERROR_ROWS = 500

@@ -9,7 +9,7 @@ from mercer.cli.faults import MODEL, Fault
 
 def load_model(path: str) -> Any:
     """Return the table model of a file; ``-`` is standard input."""
-    from mercer.learners.tables import TableModel  # noqa: PLC0415 - not for --help
+    from mercer.learners.table_model import TableModel  # noqa: PLC0415 - not for --help
 
     model = read_model(path)
     if not isinstance(model, TableModel):

@@ -90,7 +90,7 @@ def _trained(data: str, options: dict[str, Any]) -> Any:
     if options["target"] is None and table.own_target is None:
         raise Fault(f"--target is missing: it names one of the columns of {table.name}, {_some(table.names)}.", USAGE)
     from mercer.data.tables import TablePreparation  # noqa: PLC0415 - not for --help
-    from mercer.learners.tables import TableModel  # noqa: PLC0415 - not for --help
+    from mercer.learners.table_model import TableModel  # noqa: PLC0415 - not for --help
 
     classifier, regressor = learners_of(**options)
     model = TableModel(

@@ -9,12 +9,12 @@ from scipy import optimize, sparse
 
 from mercer import core
 from mercer._typing import Array
-from mercer.features.automatic import few_entries
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.closed_forms import PairMoments, tensor_sketch_variance
-from mercer.features.fourier import FourierFeatures, PhaseFeatures
-from mercer.features.hashes import draw_hashes, stored_hashes
-from mercer.features.orthogonal import OrthogonalFeatures
+from mercer.features.fourier.independent import FourierFeatures, PhaseFeatures
+from mercer.features.fourier.orthogonal import OrthogonalFeatures
+from mercer.features.fourier.shift_invariant import few_entries
+from mercer.features.sketches.hashes import draw_hashes, stored_hashes
+from mercer.features.sketches.variances import PairMoments, tensor_sketch_variance
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
 from mercer.kernels.bandwidth import inverse_square
 from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stored, require

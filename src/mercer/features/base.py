@@ -16,7 +16,7 @@ from mercer import core
 from mercer._typing import Array
 from mercer.config import get_config, lasting_limit
 from mercer.features.params import NestedParams
-from mercer.fitting import adopt, unfitted
+from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 from mercer.recycling import empty

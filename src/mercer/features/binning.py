@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.fourier import require_shift_invariant
+from mercer.features.fourier.independent import require_shift_invariant
 from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.spectral import grids, require_grids
 from mercer.parallel import for_each_block, row_blocks

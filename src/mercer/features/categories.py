@@ -8,8 +8,8 @@ from scipy import sparse
 
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.closed_forms import PairMoments, power_sketch_variance
-from mercer.features.hashes import draw_hashes, stored_hashes
+from mercer.features.sketches.hashes import draw_hashes, stored_hashes
+from mercer.features.sketches.variances import PairMoments, power_sketch_variance
 from mercer.kernels import Kernel, SameCategory
 from mercer.state import Reals, Sizes, Stored, require
 from mercer.validation import check_memory

@@ -6,23 +6,23 @@ from typing import Any
 import numpy as np
 
 from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
-from mercer.features.automatic import ShiftInvariantFeatures
 from mercer.features.base import FeatureMap, as_kernel
 from mercer.features.binning import RandomBinning
 from mercer.features.categories import CategoryFeatures
-from mercer.features.compose import Concatenate, Rescale, TensorProduct
-from mercer.features.fastfood import Fastfood
-from mercer.features.fourier import FourierFeatures
+from mercer.features.composed.columns import ScaleColumns, SelectColumns
+from mercer.features.composed.compose import Concatenate, Rescale, TensorProduct
+from mercer.features.composed.normalize import Normalize
+from mercer.features.fourier.fastfood import Fastfood
+from mercer.features.fourier.independent import FourierFeatures
+from mercer.features.fourier.orthogonal import OrthogonalFeatures
+from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
 from mercer.features.kitchen_sinks import KitchenSinks
-from mercer.features.linear import LinearFeatures
-from mercer.features.maclaurin import RandomMaclaurin
-from mercer.features.normalize import Normalize
-from mercer.features.nystroem import Nystroem
-from mercer.features.orthogonal import OrthogonalFeatures
-from mercer.features.quasi_random import QuasiRandomFeatures
-from mercer.features.split_sketch import SplitSketch
-from mercer.features.tensor_sketch import TensorSketch
-from mercer.features.transforms import ScaleColumns, SelectColumns
+from mercer.features.nystroem.map import Nystroem
+from mercer.features.sketches.linear import LinearFeatures
+from mercer.features.sketches.maclaurin import RandomMaclaurin
+from mercer.features.sketches.split_sketch import SplitSketch
+from mercer.features.sketches.tensor_sketch import TensorSketch
 from mercer.kernels import (
     AdditiveKernel,
     ArcCosine,

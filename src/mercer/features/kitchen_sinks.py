@@ -10,7 +10,7 @@ from scipy import special
 from mercer import core
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.fourier import require_shift_invariant
+from mercer.features.fourier.independent import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
 from mercer.kernels.spectral import frequencies, is_shift_invariant

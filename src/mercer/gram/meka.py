@@ -7,7 +7,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, pinv
 
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer, as_kernel
-from mercer.features.nystroem import Nystroem
+from mercer.features.nystroem.map import Nystroem
 from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
 from mercer.gram.partition import Partition, nearest
 from mercer.kernels import Gaussian, Kernel

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from mercer._typing import Array
-from mercer.features.landmarks import kmeans_centres
+from mercer.features.nystroem.landmarks import kmeans_centres
 from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Integers, Reals, Sizes, Stored, part, require
 

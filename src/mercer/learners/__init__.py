@@ -8,8 +8,8 @@ from mercer.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRe
 from mercer.learners.kmeans import KernelKMeans
 from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
-from mercer.learners.online_fogd import FOGDClassifier, FOGDRegressor
-from mercer.learners.online_nogd import NOGDClassifier, NOGDRegressor
+from mercer.learners.online.fogd import FOGDClassifier, FOGDRegressor
+from mercer.learners.online.nogd import NOGDClassifier, NOGDRegressor
 from mercer.learners.pca import KernelPCA
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR

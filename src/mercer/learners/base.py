@@ -22,7 +22,7 @@ from mercer.engines.base import S
 from mercer.features import FeatureMap, feature_map
 from mercer.features.base import as_kernel
 from mercer.features.params import NestedParams
-from mercer.fitting import adopt, unfitted
+from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.far_rows import LIMITS, KnowsFarRows
 from mercer.learners.progress import progress

@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.features import KitchenSinks
-from mercer.features.landmarks import as_rows
+from mercer.features.nystroem.landmarks import as_rows
 from mercer.learners.base import SCORES, KernelLearner
-from mercer.learners.classes import ClassScores
-from mercer.learners.targets import OneTarget
+from mercer.learners.classification import ClassScores
+from mercer.learners.regression import OneTarget
 from mercer.solvers import Solution
-from mercer.solvers.box_newton import Expansion, box_newton
+from mercer.solvers.box.box_newton import Expansion, box_newton
 from mercer.state import Either, Member, Real, Reals, Stored
 from mercer.stats import Curvature, Moments
 from mercer.validation import check_integer, check_memory, check_real

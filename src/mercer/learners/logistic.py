@@ -9,7 +9,7 @@ from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import LINEAR
 from mercer.learners.by_newton import by_newton_cg
-from mercer.learners.classes import KernelClassifier
+from mercer.learners.classification import KernelClassifier
 from mercer.learners.rows import FeatureRows
 from mercer.solvers import Logistic, Loss, Multinomial, Solution
 from mercer.state import Count, Stored

@@ -7,10 +7,10 @@ import numpy as np
 from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import LINEAR, KernelLearner
-from mercer.learners.classes import KernelClassifier
+from mercer.learners.classification import KernelClassifier
+from mercer.learners.regression import ManyTargets
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.rows import FeatureRows
-from mercer.learners.targets import ManyTargets
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
 from mercer.state import Real, Reals, Stored
 from mercer.stats import Moments, Totals

@@ -10,9 +10,9 @@ from mercer._typing import Array
 from mercer.data import Block
 from mercer.learners.base import LINEAR, KernelLearner
 from mercer.learners.by_newton import by_newton_cg
-from mercer.learners.classes import KernelClassifier
+from mercer.learners.classification import KernelClassifier
+from mercer.learners.regression import ManyTargets
 from mercer.learners.rows import FeatureRows, WarmStart
-from mercer.learners.targets import ManyTargets
 from mercer.solvers import (
     BoxProblems,
     Solution,

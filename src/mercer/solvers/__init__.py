@@ -1,30 +1,30 @@
 """Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
 
-from mercer.solvers.block_descent import block_descent
-from mercer.solvers.box import BoxProblems
-from mercer.solvers.box_newton import box_newton, box_quadratic
-from mercer.solvers.canonical import canonical_pairs
-from mercer.solvers.cholesky import cholesky
-from mercer.solvers.conjugate_gradients import conjugate_gradients
-from mercer.solvers.coordinate_descent import coordinate_descent
-from mercer.solvers.design import Design
-from mercer.solvers.eigh import block_krylov, largest_eigenpairs
-from mercer.solvers.finite_newton import finite_newton
-from mercer.solvers.gcv import gcv_score
-from mercer.solvers.heads import Heads, leading_directions
-from mercer.solvers.interior_point import LowRankProgram, low_rank_program
-from mercer.solvers.liblinear import liblinear
-from mercer.solvers.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
-from mercer.solvers.nearest import NearestCentres, distances
-from mercer.solvers.newton_cg import newton_cg
-from mercer.solvers.one_class import one_class
-from mercer.solvers.pegasos import pegasos
-from mercer.solvers.preconditioner import gram_preconditioner
-from mercer.solvers.ridge_path import RidgePath, ridge_path, singular_path
-from mercer.solvers.seeding import kmeans_plus_plus, random_rows
-from mercer.solvers.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
+from mercer.solvers.box.box_newton import box_newton, box_quadratic
+from mercer.solvers.clustering.heads import Heads, leading_directions
+from mercer.solvers.clustering.nearest import NearestCentres, distances
+from mercer.solvers.clustering.seeding import kmeans_plus_plus, random_rows
+from mercer.solvers.ridge.cholesky import cholesky
+from mercer.solvers.ridge.conjugate_gradients import conjugate_gradients
+from mercer.solvers.ridge.gcv import gcv_score
+from mercer.solvers.ridge.ridge_path import RidgePath, ridge_path, singular_path
+from mercer.solvers.ridge.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
+from mercer.solvers.ridge.tridiagonal_path import TridiagonalPath, tridiagonal_path
+from mercer.solvers.smooth.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
+from mercer.solvers.smooth.newton_cg import newton_cg
+from mercer.solvers.smooth.preconditioner import gram_preconditioner
 from mercer.solvers.solution import Solution
-from mercer.solvers.tridiagonal_path import TridiagonalPath, tridiagonal_path
+from mercer.solvers.spectra.canonical import canonical_pairs
+from mercer.solvers.spectra.eigh import block_krylov, largest_eigenpairs
+from mercer.solvers.support_vectors.block_descent import block_descent
+from mercer.solvers.support_vectors.coordinate_descent import coordinate_descent
+from mercer.solvers.support_vectors.dense_rows import Design
+from mercer.solvers.support_vectors.finite_newton import finite_newton
+from mercer.solvers.support_vectors.interior_point import LowRankProgram, low_rank_program
+from mercer.solvers.support_vectors.liblinear import liblinear
+from mercer.solvers.support_vectors.one_class import one_class
+from mercer.solvers.support_vectors.pegasos import pegasos
+from mercer.solvers.support_vectors.svm_dual import BoxProblems
 
 __all__ = [
     "BoxProblems",

@@ -21,7 +21,7 @@ _KERNELS_INSIDE = ("ExpectedProduct", "PrecomputedKernel")  # made by maps, neve
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "mercer.data.tables": ("TablePreparation",),
-    "mercer.learners.tables": ("TableModel",),
+    "mercer.learners.table_model": ("TableModel",),
     **foreign.MODULES,
 }
 

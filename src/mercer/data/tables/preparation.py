@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from mercer._typing import Array
 from mercer.data.tables.base import Batch, Codes, Table, TableError, TableWarning, Wanted, check_columns, nearest, some
-from mercer.fitting import adopt, unfitted
+from mercer.fresh_fit import adopt, unfitted
 from mercer.state import Count, Flag, Many, Reals, Sizes, Stored, Text, require
 from mercer.stats import ColumnMoments
 

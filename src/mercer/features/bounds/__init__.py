@@ -1,0 +1,1 @@
+"""How many features reach an error: ``components_for`` and the inequalities behind it."""

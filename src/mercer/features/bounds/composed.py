@@ -1,0 +1,185 @@
+r"""How many features for maps made of maps, for ``components_for``.
+
+With delta the probability of missing, k_i and khat_i those of the members, all drawn independently and unbiased:
+
+- ``Rescale``: |c khat - c k| <= eps is |khat - k| <= eps / c; a relative error stays what it is.
+- ``ScaleColumns``, ``SelectColumns``: the inner map's inequality on the transformed rows, which are all it sees.
+- ``Normalize``: features are divided by sqrt(k(x, x)), a number known exactly, so a variance is divided by
+  k(x, x) k(y, y), a relative error stays, and an absolute error eps is met where the inner one is eps min k(x, x).
+- ``Concatenate``: Var(sum khat_i) = sum Var(khat_i), each with the share of features that the member gets (Chebyshev).
+  Where m members are not exact, also by the union bound: each within eps / m but with probability delta / m.
+- ``TensorProduct``: Var(khat) = E Var(khat | members) + Var(prod khat_i), the law of total variance.
+  The second term is prod (k_i^2 + v_i) - prod k_i^2. The first is that of a Tensor Sketch of p given vectors, at most
+  (3^p - 1) / D prod |z_i(x)|^2 |z_i(y)|^2, whose mean is at most, by the inequality of Cauchy and Schwarz,
+  prod sqrt((k_i(x, x)^2 + v_i(x, x)) (k_i(y, y)^2 + v_i(y, y))).
+  Why (3^p - 1): ``tensor_sketch_variance`` is at most (prod c_i - prod t_i^2) / D, or (A + B - 2T) / D where its
+  second term is negative, with c_i <= N_i + 2 t_i^2. Both grow with t_i^2 <= N_i, up to 3^p - 1 and 2^(p+1) - 2.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features.bounds.components import (
+    Components,
+    MeanSquare,
+    by_chebyshev,
+    candidates,
+    least,
+    mean_square,
+    register_bounds,
+    register_mean_square,
+)
+from mercer.features.composed.columns import ScaleColumns, SelectColumns
+from mercer.features.composed.compose import Concatenate, Rescale, TensorProduct, Wrapper, shares
+from mercer.features.composed.normalize import Normalize
+from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum, TransformedKernel
+from mercer.kernels.functions import inverse_lengths
+
+
+def _kernel_of(chosen: Any) -> Kernel:
+    """Return the kernel of an unfitted map that ``feature_map`` has made."""
+    if isinstance(chosen, Concatenate | TensorProduct):
+        return (Sum if isinstance(chosen, Concatenate) else Product)(tuple(_kernel_of(m) for m in chosen.maps))
+    if isinstance(chosen, Rescale):
+        return Scaled(chosen.scale, _kernel_of(chosen.map))
+    if isinstance(chosen, Normalize):
+        return Normalized(_kernel_of(chosen.map))
+    if isinstance(chosen, ScaleColumns | SelectColumns):
+        return chosen._wrapped(_kernel_of(chosen.map))
+    kernel: Kernel = chosen.kernel
+    return kernel
+
+
+def _inner(chosen: Wrapper, task: Any) -> Any:
+    """Return what is asked for of the inner map: its kernel, and the rows that it sees."""
+    kernel = task.kernel
+    if isinstance(kernel, TransformedKernel):
+        return replace(task, kernel=kernel.kernel, X=kernel.apply(task.X), sample=kernel.apply(task.sample))
+    return replace(task, kernel=kernel.kernel)
+
+
+def _members(chosen: Any, task: Any) -> list[tuple[Any, Any]]:
+    return [(member, replace(task, kernel=_kernel_of(member))) for member in chosen.maps]
+
+
+def _transformed_rule(chosen: Any, task: Any) -> Iterator[Components]:
+    return candidates(chosen.map, _inner(chosen, task))
+
+
+def _transformed_mean_square(chosen: Any, task: Any) -> MeanSquare | None:
+    return mean_square(chosen.map, _inner(chosen, task))
+
+
+def _rescale_rule(chosen: Rescale, task: Any) -> Iterator[Components]:
+    error = task.error if task.kind == "relative" else task.error / chosen.scale
+    return candidates(chosen.map, replace(_inner(chosen, task), error=error))
+
+
+def _rescale_mean_square(chosen: Rescale, task: Any) -> MeanSquare | None:
+    inner = mean_square(chosen.map, _inner(chosen, task))
+    return inner and replace(inner, at=lambda n: chosen.scale**2 * inner.at(n))
+
+
+def _normalize_rule(chosen: Normalize, task: Any) -> Iterator[Components]:
+    yield from by_chebyshev(chosen, task)
+    if task.kind == "absolute":
+        inner = _inner(chosen, task)
+        lengths = inverse_lengths(inner.kernel, task.X.astype(np.float64))
+        if lengths.any():  # rows with k(x, x) = 0 have no features, and no error
+            smaller = replace(inner, error=task.error / float(lengths.max()) ** 2)
+            yield from candidates(chosen.map, smaller)
+
+
+def _normalize_mean_square(chosen: Normalize, task: Any) -> MeanSquare | None:
+    inner = mean_square(chosen.map, _inner(chosen, task))
+    squares = inverse_lengths(task.kernel.kernel, task.sample) ** 2
+    return inner and replace(inner, at=lambda n: squares[:, None] * inner.at(n) * squares)
+
+
+def _sum_mean_square(chosen: Concatenate, task: Any) -> MeanSquare | None:
+    known = [mean_square(member, of) for member, of in _members(chosen, task)]
+    parts = [part for part in known if part is not None]
+    if len(parts) < len(known):
+        return None
+    most = _most(chosen, task)
+
+    def at(n: int) -> Array:
+        widths = shares(most, n)
+        if min(widths) == 0:  # a member without a feature has no bound
+            return np.full((len(task.sample),) * 2, inf)
+        return np.asarray(np.sum([part.at(width) for part, width in zip(parts, widths, strict=True)], axis=0))
+
+    return MeanSquare(at, "sum of the members' variances", _nature(parts))
+
+
+def _sum_rule(chosen: Concatenate, task: Any) -> Iterator[Components]:
+    yield from by_chebyshev(chosen, task)
+    if task.kind != "relative":
+        yield from _union(chosen, task)
+
+
+def _union(chosen: Concatenate, task: Any) -> Iterator[Components]:
+    """Share the error and the probability of missing it equally among the members that are not exact."""
+    most, members = _most(chosen, task), _members(chosen, task)
+    n_random = sum(np.isinf(m) for m in most)
+    needed, names, natures = [], [], []
+    for can_use, (member, of) in zip(most, members, strict=True):
+        if np.isfinite(can_use):  # exact with all it can use
+            needed.append(can_use)
+            continue
+        part = replace(of, error=task.error / n_random, delta=task.delta / n_random)
+        # Averaged sketches are left out: a member of a sum is one sketch.
+        found = (candidate for candidate in candidates(member, part) if candidate.n_sketches == 1)
+        best = min(found, key=lambda c: c.n_components, default=None)
+        if best is None:
+            return
+        needed.append(best.n_components)
+        names.append(best.inequality)
+        natures.append(best.nature)
+    number = inf if inf in needed else least(lambda n: bool(np.all(np.array(shares(most, n)) >= needed)), len(most))
+    nature = "bound" if set(natures) <= {"bound"} else next(n for n in natures if n != "bound")
+    yield Components(number, f"union bound over the members ({'; '.join(names) or 'all exact'})", nature)
+
+
+def _most(chosen: Concatenate, task: Any) -> list[float]:
+    return [member._most_features(task.X.shape[1]) for member in chosen.maps]
+
+
+def _product_mean_square(chosen: TensorProduct, task: Any) -> MeanSquare | None:
+    members = _members(chosen, task)
+    known = [mean_square(member, of) for member, of in members]
+    parts = [part for part in known if part is not None]
+    if len(parts) < len(known):
+        return None
+    values = [of.kernel(task.sample) for _, of in members]
+
+    def at(n: int) -> Array:
+        variances = [part.at(n) for part in parts]
+        second = [k**2 + v for k, v in zip(values, variances, strict=True)]
+        lengths = [np.sqrt(np.outer(np.diag(square), np.diag(square))) for square in second]
+        sketch = (3 ** len(parts) - 1) / n * prod(lengths)
+        return np.asarray(sketch + prod(second) - prod(k**2 for k in values))
+
+    return MeanSquare(at, "variance of a sketched product, (3^p - 1) N / D and the members'", _nature(parts))
+
+
+def _nature(parts: list[MeanSquare]) -> str:
+    return next((part.nature for part in parts if part.nature != "bound"), "bound")
+
+
+for _kind in (ScaleColumns, SelectColumns):
+    register_bounds(_kind, _transformed_rule)
+    register_mean_square(_kind, _transformed_mean_square)
+register_bounds(Rescale, _rescale_rule)
+register_mean_square(Rescale, _rescale_mean_square)
+register_bounds(Normalize, _normalize_rule)
+register_mean_square(Normalize, _normalize_mean_square)
+register_bounds(Concatenate, _sum_rule)
+register_mean_square(Concatenate, _sum_mean_square)
+register_bounds(TensorProduct, by_chebyshev)
+register_mean_square(TensorProduct, _product_mean_square)

@@ -1,0 +1,94 @@
+"""How many Fourier features for a wanted error, for ``components_for``.
+
+With independent frequencies the exact variance gives Chebyshev's inequality, and a mean of D/2 cosines in [-1, 1]
+Hoeffding's. The default map of a shift-invariant kernel couples its frequencies:
+
+- Orthogonal ones of a Gaussian kernel with an exact rotation have a variance in closed form. It is within 2 % of that
+  of re-drawn maps, and 2 % are added.
+- For other radial kernels, signed Hadamard transforms and scrambled Sobol points no variance is known. Theirs was no
+  larger than that of independent frequencies on six kernels, 1 to 70 columns and distances up to 7 length scales, to
+  the 10 % that 400 re-draws tell. So that one is taken, and 10 %; the nature of the result is ``"measured"``.
+"""
+
+from collections.abc import Iterator
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
+from mercer._typing import Array
+from mercer.features.bounds.components import (
+    Components,
+    MeanSquare,
+    by_chebyshev,
+    candidates,
+    mean_square,
+    register_bounds,
+    register_mean_square,
+)
+from mercer.features.fourier.independent import FourierFeatures, phase_variance, rahimi_recht_components
+from mercer.features.fourier.orthogonal import LEAST_CLOSED, OrthogonalFeatures, gaussian_variance
+from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
+from mercer.kernels import Gaussian
+from mercer.kernels.spectral import column_variances
+
+_OF_CLOSED_FORM, _COUPLED = 1.02, 1.1
+_MOST_FREQUENCIES = 2**14
+
+
+def _fourier_rule(chosen: FourierFeatures, task: Any) -> Iterator[Components]:
+    """Yield what Chebyshev, Hoeffding and Rahimi and Recht ask for, with sin/cos pairs."""
+    yield from by_chebyshev(chosen, task)
+    if task.kind == "absolute":  # a mean of D/2 cosines in [-1, 1]
+        yield Components(2 * ceil(2 * log(2 / task.delta) / task.error**2), "Hoeffding over frequencies")
+    if task.kind == "uniform" and np.isfinite(column_variances(task.kernel, task.X.shape[1])).all():
+        diameter = 2 * float(row_norms(task.X).max())
+        number = rahimi_recht_components(task.kernel, diameter, task.X.shape[1], task.error, 1 - task.delta)
+        yield Components(number, f"Rahimi and Recht, Claim 1, on a ball of diameter {diameter:.3g}")
+
+
+def _fourier_mean_square(chosen: FourierFeatures, task: Any) -> MeanSquare:
+    # The parts of a feature of a pair and of one with an offset, found once: a search then costs no kernel values.
+    pair, single = (phase_variance(task.kernel, task.sample, task.sample, 1, n_single) for n_single in (0, 1))
+    return MeanSquare(lambda n: ((n - n % 2) * pair + n % 2 * single) / float(n) ** 2)
+
+
+def _coupled_mean_square(chosen: Any, task: Any) -> MeanSquare:
+    independent = _fourier_mean_square(chosen, task)
+    return MeanSquare(
+        lambda n: _COUPLED * independent.at(n), "variance of independent frequencies, and 10 %", "measured"
+    )
+
+
+def _orthogonal_mean_square(chosen: OrthogonalFeatures, task: Any) -> MeanSquare:
+    coupled, kernel, X = _coupled_mean_square(chosen, task), task.kernel, task.sample
+    if not isinstance(kernel, Gaussian) or chosen.is_structured(X.shape[1]) or X.shape[1] < LEAST_CLOSED:
+        return coupled
+
+    most = _MOST_FREQUENCIES // X.shape[1] * X.shape[1]
+
+    def at(n: int) -> Array:
+        m = min((n + n % 2) // 2, most)  # more blocks are more independent draws: beyond, the variance falls as 1/D
+        if m < LEAST_CLOSED:
+            return coupled.at(n)
+        n_single = n % 2 if m < most else 0
+        variance = gaussian_variance(kernel, X, X, m, n_single)
+        return np.asarray(_OF_CLOSED_FORM * (2 * m - n_single) / n * variance)
+
+    return MeanSquare(at, "variance of orthogonal frequencies, and 2 %")
+
+
+def _chosen(chosen: ShiftInvariantFeatures, task: Any) -> Any:
+    return chosen.kind_for(task.kernel, task.X.shape[1])(task.kernel)
+
+
+for _kind in (OrthogonalFeatures, QuasiRandomFeatures):
+    register_bounds(_kind, by_chebyshev)
+register_bounds(FourierFeatures, _fourier_rule)
+register_mean_square(FourierFeatures, _fourier_mean_square)
+register_mean_square(QuasiRandomFeatures, _coupled_mean_square)
+register_mean_square(OrthogonalFeatures, _orthogonal_mean_square)
+register_bounds(ShiftInvariantFeatures, lambda chosen, task: candidates(_chosen(chosen, task), task))
+register_mean_square(ShiftInvariantFeatures, lambda chosen, task: mean_square(_chosen(chosen, task), task))

@@ -1,0 +1,1 @@
+"""Maps of maps: the algebra of kernels, carried over to features."""

@@ -1,0 +1,147 @@
+"""Maps of transformed rows: of scaled columns, and of some of the columns."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features.base import FeatureMap, Writer
+from mercer.features.composed.compose import Wrapper
+from mercer.kernels import Columns, Kernel, Linear, Scale, TransformedKernel
+from mercer.kernels.spectral import pulled_back_reaches
+from mercer.state import Member, Sizes, Stored, require
+
+
+class _Transformed(Wrapper):
+    """A map of transformed rows. A subclass writes ``_wrapped``, the kernel that does the same."""
+
+    _stored = Stored(
+        map_=Member(FeatureMap, {"n_features_in_": "inner", "_n_features_out": "D"}),
+        applied=Member((Linear, TransformedKernel), attribute="_applied"),
+    )
+    _applied: Kernel
+
+    @abstractmethod
+    def _wrapped(self, kernel: Kernel) -> Kernel:
+        """Return the kernel of transformed rows, by the parameters."""
+
+    def _transformed(self, X: Any) -> Any:
+        """Transform rows as in ``fit``."""
+        return _apply(self._applied, X)
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        self._applied = self._wrapped(Linear())  # a frozen value: what the parameters become later does not matter
+        self._fit_map(self._transformed(X), rng)
+        self.kernel_ = self._wrapped(self.map_.kernel_)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        width = self._transformed(np.empty((0, sizes["d"]))).shape[1]
+        require(width == sizes["inner"], "map_ must take the columns that are left")
+
+    def _most_features(self, n_features: int) -> float:
+        return super()._most_features(self._width_of(n_features))
+
+    def _least_features(self, n_features: int) -> int:
+        return super()._least_features(self._width_of(n_features))
+
+    def _width_of(self, n_features: int) -> int:
+        """Return how many columns are left of so many."""
+        return int(_apply(self._wrapped(Linear()), np.empty((0, n_features))).shape[1])
+
+    def _writer(self, X: Any) -> Writer:
+        return self.map_._writer(self._transformed(X))
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        return self.map_._variance(self._transformed(X), self._transformed(Y))
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return self.map_._bias(self._transformed(X), self._transformed(Y))
+
+    def _reaches(self, n_features: int, level: float) -> Array | None:
+        wrapped = self._wrapped(Linear())
+        width = self._transformed(np.empty((0, n_features))).shape[1]
+        inner = self.map_._reaches(width, level)
+        if inner is None or not isinstance(wrapped, Scale | Columns):
+            return inner
+        return pulled_back_reaches(wrapped, inner, n_features)
+
+
+def _apply(kernel: Kernel, X: Any) -> Any:
+    return kernel.apply(X) if isinstance(kernel, TransformedKernel) else X
+
+
+class ScaleColumns(_Transformed):
+    """The map of ``Scale(kernel, weights)``: a map of the columns times their weights.
+
+    Parameters
+    ----------
+    map : feature map, default=TensorSketch()
+    weights : sequence of float or None
+        The factor of each column; None leaves them as they are.
+    random_state : int, RandomState or None
+        Draws the map; its own is not used.
+
+    Attributes
+    ----------
+    map_ : fitted feature map
+    kernel_ : Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, ScaleColumns
+    >>> ScaleColumns(LinearFeatures(), weights=[2.0, 0.0]).fit_transform(np.eye(2))
+    array([[2., 0.],
+           [0., 0.]])
+    """
+
+    def __init__(self, map: Any = None, *, weights: Any = None, random_state: Any = None):
+        self.map = map
+        self.weights = weights
+        self.random_state = random_state
+
+    def _wrapped(self, kernel: Kernel) -> Kernel:
+        return kernel if self.weights is None else Scale(kernel, self.weights)
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        largest = float(np.abs(self._applied.weights).max()) if isinstance(self._applied, Scale) else 1.0
+        return self.map_._largest_feature(largest * norm, X)
+
+
+class SelectColumns(_Transformed):
+    """The map of ``Columns(kernel, columns)``: a map of some of the columns.
+
+    Parameters
+    ----------
+    map : feature map, default=TensorSketch()
+    columns : sequence of int or None
+        Column numbers, from 0; None takes all.
+    random_state : int, RandomState or None
+        Draws the map; its own is not used.
+
+    Attributes
+    ----------
+    map_ : fitted feature map
+    kernel_ : Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, SelectColumns
+    >>> SelectColumns(LinearFeatures(), columns=[1]).fit_transform(np.eye(2))
+    array([[0.],
+           [1.]])
+    """
+
+    def __init__(self, map: Any = None, *, columns: Any = None, random_state: Any = None):
+        self.map = map
+        self.columns = columns
+        self.random_state = random_state
+
+    def _wrapped(self, kernel: Kernel) -> Kernel:
+        return kernel if self.columns is None else Columns(kernel, self.columns)
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        return self.map_._largest_feature(norm, X)

@@ -1,0 +1,64 @@
+"""The map of a normalised kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features.base import Writer
+from mercer.features.composed.compose import Wrapper
+from mercer.kernels import Normalized
+from mercer.kernels.functions import inverse_lengths
+
+
+class Normalize(Wrapper):
+    """The map of ``Normalized(k)``: the features z(x) of k over sqrt(k(x, x)).
+
+    The length is the kernel's own, not the features': so the estimate stays unbiased.
+
+    Parameters
+    ----------
+    map : feature map, default=TensorSketch()
+    random_state : int, RandomState or None
+        Draws the map; its own is not used.
+
+    Attributes
+    ----------
+    map_ : fitted feature map
+    kernel_ : Normalized
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LinearFeatures, Normalize
+    >>> Normalize(LinearFeatures()).fit_transform([[3.0, 4.0]])
+    array([[0.6, 0.8]])
+    """
+
+    def __init__(self, map: Any = None, *, random_state: Any = None):
+        self.map = map
+        self.random_state = random_state
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        self._fit_map(X, rng)
+        self.kernel_ = Normalized(self.map_.kernel_)
+
+    def _writer(self, X: Any) -> Writer:
+        write_member = self.map_._writer(X)
+        kernel = self.map_.kernel_
+
+        def write(rows: slice, out: Array) -> None:
+            write_member(rows, out)
+            out *= inverse_lengths(kernel, X[rows]).astype(out.dtype, copy=False)[:, None]
+
+        return write
+
+    def _variance(self, X: Array, Y: Array) -> Array | None:
+        part = self.map_._variance(X, Y)
+        return None if part is None else np.asarray(part * self._factors(X, Y) ** 2)
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        return np.asarray(self.map_._bias(X, Y) * self._factors(X, Y))
+
+    def _factors(self, X: Array, Y: Array) -> Array:
+        return np.outer(*(inverse_lengths(self.map_.kernel_, rows) for rows in (X, Y)))

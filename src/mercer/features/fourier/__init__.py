@@ -1,0 +1,1 @@
+"""Random Fourier features of shift-invariant kernels, one distribution of frequencies per file."""

@@ -1,0 +1,1 @@
+"""Nystroem features: a kernel projected on the span of landmarks."""

@@ -1,0 +1,429 @@
+"""The Nystroem map: features from the kernel's own columns at chosen landmarks."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+from warnings import warn
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import core
+from mercer._typing import Array
+from mercer.config import DEFAULT_BLOCK_ROWS, get_config
+from mercer.data import Blocks
+from mercer.features.base import FeatureMap, Writer, as_kernel
+from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
+from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
+from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
+from mercer.kernels.given import as_objects
+from mercer.kernels.stationary import StationaryKernel
+from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Rows, Sizes, Stored, require
+from mercer.validation import check_integer, check_memory
+
+_TILE_ENTRIES = 2**22
+# Kernel values with the landmarks that a choice of landmarks holds for each row, in copies of all.
+_COLUMNS_HELD = {"leverage": 3, "greedy": 1}
+
+
+class Nystroem(FeatureMap):
+    r"""Nystroem features: exact on the span of the landmarks.
+
+    With landmarks I, C = k(X, I) and W = k(I, I) = V S V^T,
+
+    .. math:: z(x) = k(x, I) V S^{-1/2} Q, \qquad \langle z(x), z(y) \rangle = k(x, I) W^+ k(I, y),
+
+    which is the best approximation of the kernel by functions k(., i), and never more than the kernel: K - Z Z^T is
+    positive semi-definite. Q is a rotation, which no inner product sees, that makes the projection upper triangular and
+    halves the cost of a transform: where no eigenvalue was dropped, the first j features are the map of the first j
+    landmarks. Eigenvalues of W below eps(X.dtype) times the largest are dropped, so that float32 features
+    are as good as float64 ones to their own rounding.
+
+    Parameters
+    ----------
+    kernel : Kernel, callable, "precomputed" or None
+        A callable f(A, B) returns the matrix of k(a, b) for two sets of rows, or two lists of any objects when X is a
+        list. With "precomputed", ``fit`` takes the Gram matrix and ``transform`` rows k(x, X_train). None:
+        ``Gaussian(gamma="scale")``.
+    n_components : int, default=100
+        Number of landmarks; all rows, with a warning, where there are fewer.
+    landmarks : str, callable, row numbers or points, default="auto"
+        "uniform", "leverage", "kmeans", "rpcholesky", "greedy", "weighted" (compared in
+        ``mercer.features.nystroem.landmarks``); "auto" is k-means up to 256 landmarks and 4096 columns, and
+        rpcholesky beyond. Row numbers of X, or the points themselves. One seed means the same landmarks for rows of
+        equal values, dense or CSR, float32 or float64.
+    rank : int, optional
+        Reduce to this many features.
+    reduction : {"pca", "landmarks"}, default="pca"
+        How: the leading principal directions of the features of X, the best rank-k approximation of Z Z^T; or the
+        leading eigenvectors of W (the W_k of Drineas and Mahoney), worse, for comparison.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    landmarks_ : array, CSR matrix or array of objects
+    landmark_indices_ : ndarray or None
+        Their row numbers; None where they are not rows of X.
+    rank_ : int
+        Number of features: eigenvalues of W kept, or ``rank``.
+    eigenvalues_ : ndarray
+        The eigenvalues of W kept, largest first.
+    projection_ : ndarray of shape (n_landmarks, rank_), float64
+        V S^(-1/2), scaled and reduced as asked; without a reduction rotated to be upper trapezoidal: column j is zero
+        below row n_landmarks - rank_ + j.
+    residual_trace_, residual_trace_error_ : float or None
+        trace(K - Z Z^T) on the rows of ``fit`` before a reduction, where the chooser reveals it; its standard error.
+    kernel_ : Kernel
+
+    Notes
+    -----
+    Time O(m d + m r - r^2 / 2) a row to transform, O(m d + m r) after a reduction;
+    O(m^3) to fit beside choosing, O(n r^2) more for ``reduction="pca"``.
+    Landmarks are copies of rows. Objects of a list, and a precomputed matrix (``kernel_.K``), are kept and not copied.
+    ``fit`` takes ``Blocks`` or an iterator of blocks too, and is then fitted on a reservoir sample of their rows.
+
+    ``variance`` is Tukey's jackknife over the landmarks, from leaving out each in turn: an estimate of the variance
+    over uniform draws of the landmarks, too large rather than too small (Efron and Stein, 1981). It does not count the
+    bias. A composition that has to re-draw its members keeps the landmarks, and counts the error that they leave.
+
+    References
+    ----------
+    C. Williams and M. Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, Nystroem
+    >>> X = np.random.RandomState(0).randn(200, 3)
+    >>> nystroem = Nystroem(Gaussian(gamma=0.1), n_components=80, random_state=0)
+    >>> Z = nystroem.fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - nystroem.kernel_(X)).max() < 0.01)
+    True
+    """
+
+    # m landmarks, of which r0 directions are kept, reduced to r.
+    _stored = Stored(
+        of_objects=OneOf((False,), attribute="_of_objects"),
+        landmarks_=Either((Rows(("m", "d")), Integers(("m",), least=0, below="d"))),
+        landmark_indices_=Integers(("m",), least=0, nullable=True),
+        residual_trace_=Real(nullable=True),
+        residual_trace_error_=Real(nullable=True),
+        eigenvalues_=Reals(("r0",)),
+        inverse_root=Reals(("m", "r0"), attribute="_inverse_root"),
+        projection_=Reals(("m", "D")),
+        rank_=Count("D"),
+    )
+
+    _natural_kernel = Gaussian(gamma="scale")
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_components: int = 100,
+        landmarks: Any = "auto",
+        rank: int | None = None,
+        reduction: str = "pca",
+        random_state: Any = None,
+    ):
+        super().__init__(kernel, n_components=n_components, random_state=random_state)
+        self.landmarks = landmarks
+        self.rank = rank
+        self.reduction = reduction
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the landmarks among the rows of X and factor their Gram matrix.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, data frame, list of objects (callable kernel), Gram matrix ("precomputed"), ``Blocks`` or
+            an iterator of blocks
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(X, Blocks | Iterator):
+            m = check_integer("Nystroem", "n_components", self.n_components)
+            X, _ = as_rows("Nystroem", X, m, check_random_state(self.random_state))
+        return super().fit(X, y)
+
+    def transform(self, X: Any) -> Array:
+        """Return the features of the rows of X, in X's own precision (float32 stays).
+
+        Parameters
+        ----------
+        X : as in ``fit``; for a precomputed kernel, the values k(x, X_train), one row an x
+        """
+        check_is_fitted(self)
+        if not self._of_objects:
+            return super().transform(X)
+        objects = _objects(X)
+        out = np.empty((len(objects), self.rank_))
+        for rows in row_blocks(len(objects)):
+            self._writer(objects)(rows, out[rows])
+        return out
+
+    def _times(self, X: Any, weights: Array) -> Array:
+        return self.transform(X) @ weights if self._of_objects else super()._times(X, weights)
+
+    def variance(self, X: Any, Y: Any = None) -> Array:
+        """Return the jackknife estimate of the variance of <z(x), z(y)> over draws of the landmarks."""
+        check_is_fitted(self)
+        if not self._of_objects:
+            return super().variance(X, Y)
+        X = _objects(X)
+        return self._variance(X, X if Y is None else _objects(Y))
+
+    def _check_fit(self, X: Any) -> Any:
+        if _is_function(self.kernel) and isinstance(X, list | tuple):
+            return _objects(X)
+        X = super()._check_fit(X)
+        return _gram_matrix(X) if _is_precomputed(self.kernel) else X
+
+    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+        self._of_objects = X.ndim == 1
+        kernel = self._resolved(X)
+        n_components = check_integer("Nystroem", "n_components", self.n_components)
+        rows = np.arange(X.shape[0]) if _is_precomputed(self.kernel) else X
+        self._n_features_out = self._draw(kernel, rows, n_components, rng)
+        self.kernel_ = kernel
+
+    def _resolved(self, X: Any) -> Kernel:
+        if _is_precomputed(self.kernel):
+            return PrecomputedKernel(X)
+        if _is_function(self.kernel):
+            return FunctionKernel(self.kernel)  # type: ignore[arg-type]
+        kernel = as_kernel("Nystroem", self.kernel, self._natural_kernel).resolve(X)
+        kernel._check_domain("X", X)
+        return kernel
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        """Accept: whether a kernel is positive semi-definite is seen on the landmarks."""
+
+    def _check_params(self) -> None:
+        if not (_is_precomputed(self.kernel) or _is_function(self.kernel)):
+            as_kernel("Nystroem", self.kernel, self._natural_kernel)
+        check_integer("Nystroem", "n_components", self.n_components)
+        self._check_reduction()
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        require(sizes["D"] <= sizes["r0"] <= sizes["m"], "there must be no more features than landmarks")
+        kernel, precomputed = self.kernel_, isinstance(self.kernel_, PrecomputedKernel)
+        require(precomputed == (self.landmarks_.ndim == 1), "landmarks_ must be rows, numbers for a precomputed kernel")
+        if isinstance(kernel, PrecomputedKernel):
+            indices = self.landmark_indices_
+            inside = indices is not None and indices.max() < sizes["d"]
+            require(inside and len(kernel.K) == sizes["d"], "landmark_indices_ must be rows of the Gram matrix")
+
+    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+        self._check_reduction()
+        chosen = self._choose(kernel, X, n_components, rng)
+        dtype = _precision(kernel, X)
+        self.landmarks_, self.landmark_indices_ = chosen.points, chosen.indices
+        self.residual_trace_, self.residual_trace_error_ = chosen.residual_trace, chosen.residual_trace_error
+        projection = self._factored(kernel, chosen, dtype)
+        self.projection_ = self._reduced(kernel, X, projection)
+        self.rank_ = int(self.projection_.shape[1])
+        return self.rank_
+
+    def _factored(self, kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
+        """Set the eigenvalues of W and its inverse root, and return a projection that a rank reduces."""
+        W, cutoff = _gram_of_landmarks(kernel, chosen, dtype), float(np.finfo(dtype).eps)
+        scale = 1.0 if chosen.scale is None else chosen.scale[:, None]
+        if self.rank is None and (found := triangular_inverse_root(W, cutoff)) is not None:
+            self.eigenvalues_, self._inverse_root = found[0][::-1], scale * found[1]
+            return self._inverse_root
+        values, vectors = eigenvectors(W)
+        _check_spectrum(kernel, values, dtype)
+        kept = values > cutoff * values[-1]
+        self.eigenvalues_ = values[kept][::-1]
+        projection: Array = scale * (vectors[:, kept][:, ::-1] / np.sqrt(self.eigenvalues_))
+        # W^+ on the landmarks, for the jackknife: of the full map, whatever the reduction.
+        self._inverse_root = trapezoidal(projection)
+        return projection
+
+    def _check_reduction(self) -> None:
+        if self.rank is not None:
+            check_integer("Nystroem", "rank", self.rank)
+        if self.reduction not in ("pca", "landmarks"):
+            raise ValueError(f"Nystroem: reduction must be 'pca' or 'landmarks', got {self.reduction!r}.")
+
+    def _choose(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> Landmarks:
+        n_rows = X.shape[0]
+        drawn = isinstance(self.landmarks, str) or callable(self.landmarks)
+        if drawn and n_components > n_rows:
+            warn(
+                f"Nystroem: n_components={n_components} is more than the {n_rows} rows of X; all rows become "
+                f"landmarks. Lower n_components to {n_rows}, or fit on more rows.",
+                stacklevel=6,
+            )
+            n_components = n_rows
+        what = f"the Gram matrix of {n_components} landmarks and its eigenvectors"
+        per_row = _COLUMNS_HELD.get(self.landmarks, 0) if isinstance(self.landmarks, str) else 0
+        n_bytes = 8 * n_components * (6 * n_components + per_row * n_rows)
+        check_memory("Nystroem", "n_components", n_components, n_bytes, what)
+        return choose(self.landmarks, kernel, X, n_components, rng)
+
+    def _reduced(self, kernel: Kernel, X: Any, projection: Array) -> Array:
+        if self.rank is None or self.rank >= projection.shape[1]:
+            return self._inverse_root
+        if self.reduction == "landmarks":
+            return np.ascontiguousarray(projection[:, : self.rank])
+        return projection @ _principal_directions(kernel, X, self.landmarks_, projection, self.rank)
+
+    def _writer(self, X: Any) -> Writer:
+        if X.ndim == 2 and not isinstance(self.kernel_, PrecomputedKernel):
+            self.kernel_._check_domain("X", X)
+        features = self._features(X.dtype if X.dtype != object else np.dtype(np.float64))
+        return lambda rows, out: features(X[rows], out)
+
+    def _features(self, dtype: Any) -> Callable[[Any, Array], None]:
+        """Return the function that writes the features of given rows."""
+        m, r = self.projection_.shape
+        first = m - r + 1 if self.projection_ is self._inverse_root else m
+        if isinstance(self.kernel_, PrecomputedKernel):
+            columns, weights = self._columns(dtype), self.projection_.astype(dtype)
+            return lambda X, out: core.trapezoidal_product(columns(X), weights, first, out)
+        return self.kernel_._features(self.landmarks_, self.projection_, first, dtype)
+
+    def _block_rows(self, n_rows: int) -> int:
+        config = get_config()
+        if config.block_rows != DEFAULT_BLOCK_ROWS:
+            return config.block_rows  # the user's wish
+        # Tall blocks repay packing the projection (1 % at 4096 rows), as many a thread, of 16 MiB of kernel values.
+        tallest = max(config.block_rows, min(4096, _TILE_ENTRIES // len(self.projection_)))
+        n_blocks = config.threads * -(-n_rows // (config.threads * tallest))
+        return max(config.block_rows, -(-n_rows // n_blocks))
+
+    def _columns(self, dtype: Any) -> Callable[[Any], Array]:
+        """Return the function X -> k(X, landmarks); for a precomputed kernel X holds kernel values itself."""
+        if isinstance(self.kernel_, PrecomputedKernel):
+            indices = self.landmark_indices_
+            return lambda X: np.ascontiguousarray(X[:, indices], dtype=dtype)
+        return self.kernel_._prepared(self.landmarks_, dtype)
+
+    def _variance(self, X: Any, Y: Any) -> Array:
+        """Return the jackknife (Epperly and Tropp, 2022) without fitting anything again.
+
+        Without landmark i the estimate falls by a_i(x) a_i(y) / B_ii, with B = W^+ and a(x) = k(x, I) B: the inverse of
+        a matrix with a row and a column removed.
+        """
+        root, columns = self._inverse_root, self._columns(np.float64)
+        m = len(root)
+        scale = 1 / np.einsum("ij,ij->i", root, root)
+        A, B = (columns(rows) @ root @ root.T for rows in (X, Y))
+        mean = (A * scale) @ B.T / m
+        squares = (A * scale) ** 2 @ (B**2).T
+        return np.asarray(np.maximum((m - 1) / m * (squares - m * mean**2), 0.0))
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        return self  # the landmarks are learned, from rows that are not kept
+
+    def _most_features(self, n_features: int) -> float:
+        return np.inf if self.rank is None else self.rank
+
+    def _largest_feature(self, norm: float, X: Any) -> float:
+        if not isinstance(self.kernel_, StationaryKernel):
+            return np.inf
+        # Kernel values are at most 1, but squared distances on the way to them are not.
+        width = float(self.kernel_._width)
+        entries = self.landmarks_.data if sparse.issparse(self.landmarks_) else self.landmarks_
+        reach = (norm + float(np.linalg.norm(entries))) * max(width, 1 / width)
+        return max(float(np.abs(self.projection_).sum(axis=0).max()), reach**4)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        return tags
+
+
+def _is_precomputed(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel == "precomputed"
+
+
+def _is_function(kernel: Any) -> bool:
+    return callable(kernel) and not isinstance(kernel, Kernel)
+
+
+def _objects(X: Any) -> Any:
+    objects = as_objects(X if isinstance(X, list | tuple) else list(X))
+    if not len(objects):
+        raise ValueError("Nystroem: X is an empty list; give at least one object.")
+    return objects
+
+
+def _gram_matrix(K: Any) -> Array:
+    K = np.asarray(K.toarray()) if sparse.issparse(K) else K
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"Nystroem: with kernel='precomputed' fit takes the square Gram matrix of the training rows, got shape "
+            f"{K.shape}."
+        )
+    gap, size = float(np.abs(K - K.T).max()), float(np.abs(K).max())
+    if gap > np.sqrt(np.finfo(K.dtype).eps) * size:
+        raise ValueError(
+            f"Nystroem: the precomputed Gram matrix is not symmetric: K and its transpose differ by {gap:.6g}. "
+            "Pass k(X, X), or (K + K.T) / 2 if the difference is noise."
+        )
+    return K  # type: ignore[no-any-return]
+
+
+def _precision(kernel: Kernel, X: Any) -> np.dtype[Any]:
+    """Return the precision that the kernel values of these rows have."""
+    if isinstance(kernel, PrecomputedKernel):
+        return np.dtype(kernel.K.dtype)
+    return np.dtype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
+
+
+def _gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
+    """Return W in float64, scaled as drawn, refusing an asymmetric or non-finite one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        W = kernel._prepared(chosen.points, np.float64)(chosen.points)
+    kernel._check_finite(W)
+    gap = float(np.abs(W - W.T).max())
+    if gap > np.sqrt(np.finfo(dtype).eps) * float(np.abs(W).max()):
+        raise ValueError(f"Nystroem: {kernel!r} is not symmetric: k(x, y) and k(y, x) differ by {gap:.6g}.")
+    W = (W + W.T) / 2
+    return W if chosen.scale is None else chosen.scale[:, None] * W * chosen.scale
+
+
+def _check_spectrum(kernel: Kernel, values: Array, dtype: np.dtype[Any]) -> None:
+    """Refuse a negative eigenvalue that rounding cannot explain."""
+    if values[-1] <= 0:
+        raise ValueError(
+            f"Nystroem: {kernel!r} has no positive eigenvalue on the landmarks (the largest is {values[-1]:.6g}); "
+            "there is nothing to approximate."
+        )
+    if values[0] < -np.sqrt(np.finfo(dtype).eps) * values[-1]:
+        raise ValueError(
+            f"Nystroem: {kernel!r} is not positive semi-definite: its Gram matrix on the landmarks has the eigenvalue "
+            f"{values[0]:.6g} (the largest is {values[-1]:.6g}). Choose a kernel that is, or add to its diagonal."
+        )
+
+
+def _principal_directions(kernel: Kernel, X: Any, landmarks: Any, projection: Array, rank: int) -> Array:
+    """Return the leading eigenvectors of Z^T Z; not centred, on purpose: it is Z Z^T that is approximated."""
+    columns = kernel._prepared(landmarks, np.float64)
+    blocks = row_blocks(X.shape[0])
+    r = projection.shape[1]
+    sums = np.zeros((r, r))
+    # Blocks are added in order, so that the result does not depend on the threads: a few at a time bounds the memory.
+    for start in range(0, len(blocks), 8):
+        some = blocks[start : start + 8]
+        parts = np.empty((len(some), r, r))
+
+        def work(rows: slice, some: list[slice] = some, parts: Array = parts) -> None:
+            Z = columns(X[rows]) @ projection
+            np.matmul(Z.T, Z, out=parts[some.index(rows)])
+
+        for_each_block(work, some)
+        sums += parts.sum(axis=0)
+    with one_blas_thread():
+        _, vectors = eigh(sums, subset_by_index=(r - rank, r - 1), check_finite=False)
+    return np.asarray(vectors[:, ::-1])

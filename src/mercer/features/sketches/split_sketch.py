@@ -1,0 +1,130 @@
+"""The split sketch: a polynomial kernel expanded around the direction that the rows share."""
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features.base import FeatureMap, Writer
+from mercer.features.sketches.expansions import split_expansion
+from mercer.features.sketches.strata import STORED_ALLOCATION, Strata, publish_allocation, sample_rows
+from mercer.kernels import Kernel, Polynomial
+from mercer.state import Member, Reals, Sizes, Stored, require
+
+_DIRECTION_ROWS = 5000
+_LARGEST_DEGREE = 1000  # the largest binomial coefficient of which is 1e299
+
+
+class SplitSketch(FeatureMap):
+    r"""Polynomial features split along the rows' common direction.
+
+    Let u be the top uncentred direction of the rows :math:`[\sqrt\gamma x, \sqrt c]`, a the component of a row along u,
+    and v the rest of the row. Then
+
+    .. math:: (\gamma \langle x, y \rangle + c)^p = \sum_k \binom{p}{k} (a a')^{p-k} \langle v, v' \rangle^k
+
+    Degrees 0 and 1 of the rest (and 2 where d(d+1)/2 features fit) are exact features; each higher one is a Tensor
+    Sketch of v, with features in proportion to the square root of its variance on a sample. Unbiased for any u, but for
+    degrees that are left out because they would add more variance than signal; ``dropped_degrees_`` lists them.
+    ``variance`` is the exact mean squared error: the variance, plus the square of what the dropped degrees carry.
+
+    Where it helps: kernel PCA (subspaces 5 to 17 times closer), the spectrum, maximum mean discrepancy, high degrees,
+    and strong regularisation. Where it does not: with a tuned small ridge and p <= 4, where all data-independent maps
+    tie in accuracy; and near-orthogonal sparse text, where no direction is shared and ``TensorSketch`` is as good and
+    cheaper.
+
+    Parameters
+    ----------
+    kernel : Polynomial, default=Polynomial(2)
+    n_components : int, default=100
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    direction_ : ndarray
+        The direction u, with the entry of coef0 last where it is not 0.
+    exact_degrees_ : ndarray of int
+        Degrees of the rest with exact features.
+    allocation_ : dict of int to int
+        Features of each sketched degree.
+    dropped_degrees_ : ndarray of int
+        Degrees left out.
+    kernel_ : Kernel
+
+    Notes
+    -----
+    Costs about what Tensor Sketch does, plus O(d) a row. Sparse rows are sketched at their non-zeros unless the linear
+    part is exact, which takes d features and makes a block of rows dense.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Polynomial, SplitSketch, TensorSketch
+    >>> from mercer.gram import approximation_error
+    >>> X = np.random.RandomState(0).rand(200, 20)
+    >>> kernel = Polynomial(3, coef0=1.0)
+    >>> errors = [
+    ...     approximation_error(map(kernel, n_components=256, random_state=0), X).frobenius.value
+    ...     for map in (TensorSketch, SplitSketch)
+    ... ]
+    >>> errors[1] < errors[0] / 5
+    True
+    """
+
+    _stored = Stored(
+        **STORED_ALLOCATION,
+        strata_=Member(Strata, {"n_features_out": "D"}),
+        direction_=Reals(("w",)),
+    )
+
+    def _check_kernel(self, kernel: Kernel) -> None:
+        if not isinstance(kernel, Polynomial):
+            raise ValueError(
+                f"SplitSketch: kernel must be a Polynomial, got {kernel!r}. TensorSketch expands Exponential and "
+                "Gaussian kernels around the mean of the rows; feature_map(kernel) chooses a map."
+            )
+        if kernel.degree > _LARGEST_DEGREE:
+            raise ValueError(
+                f"SplitSketch: the degree must be at most {_LARGEST_DEGREE}, got {kernel.degree}: the binomial "
+                "coefficients of a higher one overflow. Use TensorSketch."
+            )
+
+    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+        expansion = split_expansion(kernel, X[sample_rows(rng, X.shape[0], _DIRECTION_ROWS)])
+        self.strata_ = Strata.on_rows("SplitSketch", expansion, X, n_components, rng)
+        self.direction_ = expansion.u
+        publish_allocation(self, self.strata_)
+        return self.strata_.n_features_out
+
+    def _writer(self, X: Any) -> Writer:
+        return self.strata_.writer(X)
+
+    def _scratch_bytes(self, X: Any) -> float:
+        return self.strata_.scratch_bytes(X)
+
+    def _variance(self, X: Array, Y: Array) -> Array:
+        return self.strata_.variance(X, Y)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        kernel: Any = self.kernel_
+        width, expansion = sizes["d"] + (kernel.coef0 > 0), self.strata_.expansion
+        require(expansion.last_degree == kernel.degree, "strata_ must expand the degree of kernel_")
+        require(
+            expansion.width == sizes["w"] == width, "direction_ and strata_ must have the columns of X, and coef0's"
+        )
+
+    def _bias(self, X: Array, Y: Array) -> Array | float:
+        if not self.strata_.allocation.dropped:
+            return 0.0
+        return self.strata_.mean(X, Y) - self.kernel_._gram(X, Y)
+
+    @property
+    def _is_random(self) -> bool:
+        return self.strata_.is_random
+
+    def _redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.strata_ = self.strata_.redrawn(rng)
+        return other

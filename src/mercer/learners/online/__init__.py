@@ -1,0 +1,1 @@
+"""Online learners: one pass over a stream, one update per row."""

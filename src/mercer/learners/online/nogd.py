@@ -1,0 +1,212 @@
+"""Nystroem online gradient descent: the kernel itself first, then landmarks and a step a row (Lu et al., 2016)."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features import Nystroem
+from mercer.features.base import as_kernel
+from mercer.learners.online.base import OnlineClassifier, OnlineLearner, OnlineRegressor
+from mercer.learners.online.steps import Rule, Weights, with_constant
+from mercer.learners.online.support import Support
+from mercer.state import Member, Sizes, Stored, require
+from mercer.validation import check_integer, check_memory
+
+
+class _NOGD(OnlineLearner):
+    _stored = Stored(
+        feature_map_=Member(Nystroem, {"n_features_in_": "d", "_n_features_out": "f"}, nullable=True),
+        state_=Member((Support, Weights)),
+    )
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_components: int = 100,
+        rank: int | None = None,
+        loss: str = "hinge",
+        update: str = "newton",
+        alpha: float = 0.1,
+        step: float = 1.0,
+        schedule: str = "sqrt",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.rank = rank
+        self.loss = loss
+        self.update = update
+        self.alpha = alpha
+        self.step = step
+        self.schedule = schedule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.rank is not None:
+            check_integer(type(self).__name__, "rank", self.rank)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        state, n_columns = self.state_, sizes.get("k", 1)
+        first = self.feature_map_ is None
+        require(first == isinstance(state, Support), "state_ must be of rows as long as there is no feature_map_")
+        shape = (sizes["f"], n_columns) if first else (n_columns, sizes["f"] + 1)
+        require(state.coef.shape == shape, "state_ must have the shape of coef_")
+        require(state.is_of(self.update_), "state_ must be that of update_")
+        require(not first or state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
+
+    def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
+        name = type(self).__name__
+        budget = check_integer(name, "n_components", self.n_components)
+        check_memory(
+            name, "n_components", budget, 4 * 8 * budget**2, f"the Gram matrix of {budget} rows and its factors"
+        )
+        kernel = as_kernel(name, self.kernel, self._natural_kernel).resolve(X)
+        return {"feature_map_": None, "state_": Support.none(kernel, X, self._n_columns())}
+
+    def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
+        """Learn in the kernel's space up to the budget, and the rest of the block on features."""
+        name = type(self).__name__
+        nystroem, state, scores = self.feature_map_, self.state_, np.zeros((0, self._n_columns()))
+        if nystroem is None:
+            state, scores = state.learn(rule, X, y, self.n_seen_, self.n_components)
+            if len(state.coef) < self.n_components:
+                of_rows = np.vstack([state.coef, state.coef.sum(axis=0)]).T
+                return {"state_": state, **self._split(of_rows)}, scores
+            nystroem, state = state.explicit(name, rule, self.rank)
+        n_done = len(scores)
+        if n_done < X.shape[0]:
+            Z = with_constant(nystroem.transform(X[n_done:].astype(np.float64)))
+            state, rest = state.learn(rule, Z, y[n_done:], self.n_seen_ + n_done)
+            scores = np.vstack([scores, rest])
+        return {"feature_map_": nystroem, "state_": state, **self._split(state.coef)}, scores
+
+    def _features(self, X: Any) -> Array:
+        # In float64 always: small eigenvalues of the landmarks' Gram matrix would blow up the rounding of float32.
+        if self.feature_map_ is None:
+            columns: Array = self.state_.columns(X)
+            return columns
+        Z: Array = self.feature_map_.transform(X.astype(np.float64))
+        return Z
+
+
+class NOGDClassifier(OnlineClassifier, _NOGD):
+    """Online classification with the kernel itself until B rows have had a loss, then on Nystroem features of those.
+
+    The first phase steps in the kernel's own space: f is a sum of kernel functions of the rows that had a loss. When
+    these are B they become landmarks, f becomes a linear function of their Nystroem features, and so does what Newton's
+    steps know of the curvature: at full rank neither changes, and predictions do not jump. A stream in which fewer than
+    B rows have a loss is learned by the exact kernel machine to its end.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=Gaussian()
+    n_components : int, default=100
+        The budget B of rows.
+    rank : int, optional
+        Features to keep of the B, the leading principal directions; Lu et al. take B / 5. Predictions then jump by what
+        is projected away. All, by default.
+    loss, update, alpha, step, schedule, random_state, n_jobs, verbose : as in ``FOGDClassifier``
+        In the first phase ``"adagrad"`` is plain gradient descent: there are no coordinates yet to scale.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
+        Of the features; in the first phase, of the kernel functions of the rows that had a loss.
+    intercept_ : float or ndarray of shape (n_classes,)
+    update_, alpha_, n_seen_, n_mistakes_, cumulative_loss_ : as in ``FOGDClassifier``
+    feature_map_ : Nystroem, or None in the first phase
+    state_ : Support in the first phase, then Weights
+
+    Notes
+    -----
+    Time a row: B kernel values and B^2 multiplications for the features, and what ``FOGDClassifier`` takes for D = B.
+    In the first phase B kernel values and, with Newton, B^2 multiplications. Memory O(B^2 + B d) for ever. Features and
+    predictions are float64: eigenvalues of the landmarks' Gram matrix may be as small as its rounding.
+
+    References
+    ----------
+    J. Lu, S. C. H. Hoi, J. Wang, P. Zhao and Z.-Y. Liu, "Large scale online kernel learning", JMLR 17, 2016.
+    D. Calandriello, A. Lazaric and M. Valko, "Efficient second-order online kernel learning with adaptive embedding",
+    NIPS 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, NOGDClassifier
+    >>> rng = np.random.RandomState(0)
+    >>> model = NOGDClassifier(Gaussian(gamma=1.0), n_components=60)
+    >>> for _ in range(10):
+    ...     X = rng.randn(200, 2)
+    ...     y = np.where(np.hypot(*X.T) > 1, "outside", "inside")
+    ...     model = model.partial_fit(X, y, classes=["inside", "outside"])
+    >>> model.n_seen_, bool(model.n_mistakes_ < 200), len(model.feature_map_.landmarks_)
+    (2000, True, 60)
+    """
+
+
+class NOGDRegressor(OnlineRegressor, _NOGD):
+    """Online regression with the kernel itself until B rows have had a loss, then on Nystroem features of those.
+
+    With ``update="newton"`` and the squared loss the first phase is kernel ridge regression, updated row by row, with
+    the penalty alpha and a constant feature.
+
+    Parameters
+    ----------
+    loss : "squared" or "absolute", default="squared"
+        With the squared loss every row that is not met exactly counts: the first B, as a rule.
+    kernel, n_components, rank, update, alpha, step, schedule, random_state, n_jobs, verbose : as in ``NOGDClassifier``
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (D,)
+    intercept_ : float
+    update_, alpha_, n_seen_, cumulative_loss_, feature_map_, state_ : as in ``NOGDClassifier``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, NOGDRegressor
+    >>> X = np.random.RandomState(0).rand(2000, 2)
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 1] ** 2
+    >>> model = NOGDRegressor(Gaussian(gamma=1.0), alpha=1e-3).fit(X, y)
+    >>> bool(model.score(X, y) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_components: int = 100,
+        rank: int | None = None,
+        loss: str = "squared",
+        update: str = "newton",
+        alpha: float = 0.1,
+        step: float = 1.0,
+        schedule: str = "sqrt",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            kernel,
+            n_components=n_components,
+            rank=rank,
+            loss=loss,
+            update=update,
+            alpha=alpha,
+            step=step,
+            schedule=schedule,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )

@@ -1,0 +1,149 @@
+"""Online learning in the space of a kernel itself, while the rows that had a loss are few."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
+
+from mercer import core
+from mercer._typing import Array
+from mercer.features import Nystroem
+from mercer.kernels import Kernel
+from mercer.learners.online.steps import NEWTON_ROWS, Rule, Weights, newton_steps, with_constant
+from mercer.parallel import one_blas_thread, row_blocks
+from mercer.state import Member, Reals, Rows, Sizes, Stored, part, require
+
+
+@part("Support")
+@dataclass(frozen=True)
+class Support:
+    """The rows with a loss and their coefficients in f(x) = sum_i coef_i (k(x_i, x) + 1), a column a score.
+
+    The 1 stands for a constant feature, so the coefficients' sum is the intercept. Newton's steps are those on explicit
+    features, of which only products are ever needed: with L L^T = diag(1 / c) + (K + 1) / alpha over the rows, and rho
+    the factors of the rows of L^-1 Z / alpha in the weights, coef = L^-T rho / alpha. Never changed in place.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    rows : array or CSR matrix of shape (m, d), float64
+    coef : ndarray of shape (m, k)
+    factor : ndarray of shape (m, m)
+        L, with Newton steps only.
+    rho : ndarray of shape (m, k)
+    """
+
+    _stored = Stored(
+        kernel=Member(Kernel),
+        rows=Rows(("m", "d")),
+        coef=Reals(("m", "k"), dtypes=(np.float64,)),
+        factor=Reals(("n", "n"), dtypes=(np.float64,)),
+        rho=Reals(("n", "k"), dtypes=(np.float64,)),
+    )
+
+    kernel: Kernel
+    rows: Any
+    coef: Array
+    factor: Array
+    rho: Array
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(self.kernel.is_resolved, "the kernel must have numbers for parameters")
+        require(sizes["n"] in (0, sizes["m"]), "factor must have a row for each of the rows, or none")
+        require(np.all(np.diagonal(self.factor) > 0), "factor must have a positive diagonal")
+
+    def is_of(self, update: str) -> bool:
+        """Return whether these rows carry what an update needs."""
+        return len(self.factor) == (len(self.coef) if update == "newton" else 0)
+
+    @classmethod
+    def none(cls, kernel: Kernel, X: Any, n_columns: int) -> "Support":
+        """Return the state before the first row, for rows like those of X."""
+        return cls(kernel, X[:0].astype(np.float64), *(np.zeros((0, n)) for n in (n_columns, 0, n_columns)))
+
+    def columns(self, X: Any) -> Array:
+        """Return k(X, rows) in float64."""
+        if not self.rows.shape[0]:
+            return np.zeros((X.shape[0], 0))
+        return self.kernel(X.astype(np.float64), self.rows)
+
+    def learn(self, rule: Rule, X: Any, y: Array, n_seen: int, budget: int) -> tuple["Support", Array]:
+        """Learn the rows of X in turn until ``budget`` rows in all have had a loss.
+
+        Returns the state after, and the scores before each row that was learned.
+        """
+        state, parts = self, [np.zeros((0, self.coef.shape[1]))]
+        for rows in row_blocks(X.shape[0], NEWTON_ROWS):
+            if len(state.coef) >= budget:  # above it where the budget was lowered between two calls
+                break
+            state, scores = state._learn_block(rule, X[rows], y[rows], n_seen + rows.start, budget - len(state.coef))
+            parts.append(scores)
+        return state, np.vstack(parts)
+
+    def _learn_block(self, rule: Rule, X: Any, y: Array, n_seen: int, limit: int) -> tuple["Support", Array]:
+        X = X.astype(np.float64)
+        cross, gram = self.columns(X) + 1, self.kernel(X) + 1
+        with one_blas_thread():
+            scores = cross @ self.coef
+            if rule.update == "newton":
+                return self._by_newton(rule, X, y, cross / rule.alpha, gram / rule.alpha, scores, limit)
+            return self._by_gradient(rule, X, y, gram, scores, n_seen, limit)
+
+    def _by_gradient(
+        self, rule: Rule, X: Any, y: Array, gram: Array, scores: Array, n_seen: int, limit: int
+    ) -> tuple["Support", Array]:
+        n, k = scores.shape
+        coef, active, counts = np.zeros((n, k)), np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        steps = rule.lengths(n_seen, n)
+        core.online_kernel_gradient(gram, y, rule.loss, steps, limit, scores, coef, active, counts)
+        n_done, n_active = counts.tolist()
+        rows = _joined(self.rows, X[active[:n_active]])
+        return replace(self, rows=rows, coef=np.vstack([self.coef, coef[:n_active]])), scores[:n_done]
+
+    def _by_newton(
+        self, rule: Rule, X: Any, y: Array, cross: Array, gram: Array, scores: Array, limit: int
+    ) -> tuple["Support", Array]:
+        known = _solved(self.factor, cross.T)
+        steps = newton_steps(rule, gram - known.T @ known, y, scores, limit)
+        factor = _bordered(self.factor, known[:, steps.active].T, steps.factor)
+        rho = np.vstack([self.rho, steps.coef])
+        coef = _solved(factor, rho, transposed=True) / rule.alpha
+        return Support(self.kernel, _joined(self.rows, X[steps.active]), coef, factor, rho), scores[: steps.n_done]
+
+    def explicit(self, owner: str, rule: Rule, rank: int | None) -> tuple[Nystroem, Weights]:
+        """Return the Nystroem map on the rows, and the weights on its features and the constant one, of the same f.
+
+        At full rank <z(x_i), z(x)> = k(x_i, x) for these rows x_i, whose sum f is: f does not change, and neither does
+        what Newton's steps know, A^-1 = I / alpha - U^T U with U = L^-1 Z / alpha. A smaller rank projects both.
+        """
+        m = self.rows.shape[0]
+        nystroem = Nystroem(self.kernel, n_components=m, landmarks=np.arange(m), rank=rank).fit(self.rows)
+        Z = with_constant(nystroem.transform(self.rows))
+        weights = Weights.zeros(owner, rule, self.coef.shape[1], Z.shape[1])
+        with one_blas_thread():
+            weights = replace(weights, coef=self.coef.T @ Z)
+            if rule.update == "newton":
+                directions = _solved(self.factor, Z) / rule.alpha
+                weights = replace(weights, inverse=weights.inverse - directions.T @ directions)
+        return nystroem, weights
+
+
+def _joined(one: Any, other: Any) -> Any:
+    return sparse.vstack([one, other], format="csr") if sparse.issparse(one) else np.vstack([one, other])
+
+
+def _solved(factor: Array, right: Array, *, transposed: bool = False) -> Array:
+    if not len(factor):
+        return right
+    solved: Array = solve_triangular(factor, right, lower=True, trans="T" if transposed else "N", check_finite=False)
+    return solved
+
+
+def _bordered(factor: Array, border: Array, corner: Array) -> Array:
+    """Return the Cholesky factor of a matrix with rows and columns appended."""
+    m, n = len(factor), len(corner)
+    out = np.zeros((m + n, m + n))
+    out[:m, :m], out[m:, :m], out[m:, m:] = factor, border, corner
+    return out

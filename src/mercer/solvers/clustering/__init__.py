@@ -1,0 +1,1 @@
+"""Parts of k-means: seeds and nearest centres."""

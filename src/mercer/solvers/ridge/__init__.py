@@ -1,0 +1,1 @@
+"""Ridge regression: one penalty, or a whole path of them."""

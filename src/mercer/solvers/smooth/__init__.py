@@ -1,0 +1,1 @@
+"""Smooth losses by Newton's method with conjugate gradients."""

@@ -1,0 +1,80 @@
+"""Canonical correlations of two views from their moments."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
+
+from mercer._typing import Array
+from mercer.parallel import one_blas_thread
+from mercer.solvers.spectra.eigh import largest_eigenpairs
+
+# Above this width the few pairs that are wanted are found without a whole singular value decomposition.
+_DIRECT_WIDTH = 500
+
+
+class Canonical(NamedTuple):
+    """Pairs of directions, one a column, with unit variance plus penalty, and their correlations, largest first."""
+
+    a: Array
+    b: Array
+    correlations: Array
+
+
+def canonical_pairs(
+    gram_a: Array, gram_b: Array, cross: Array, penalty_a: float, penalty_b: float, n_pairs: int
+) -> Canonical:
+    r"""Return the directions that correlate best, each pair uncorrelated with those before.
+
+    .. math:: \max_{a, b} \; a^T C_{ab} b \quad \text{with} \quad
+       a^T (C_{aa} + \kappa_a I) a = b^T (C_{bb} + \kappa_b I) b = 1
+
+    The singular vectors of :math:`L_a^{-1} C_{ab} L_b^{-T}` with the Cholesky factors L of the two penalised matrices:
+    about 2 D^3 multiplications, and for a whole decomposition 10 D^3. The correlations are those of the directions'
+    scores, without the penalties.
+
+    References
+    ----------
+    H. Hotelling, "Relations between two sets of variates", 1936.
+    D. Hardoon, S. Szedmak and J. Shawe-Taylor, "Canonical correlation analysis: an overview with application to
+    learning methods", 2004.
+
+    >>> import numpy as np
+    >>> canonical_pairs(np.eye(2), np.eye(2), np.diag([0.9, 0.1]), 0.0, 0.0, 2).correlations.round(12).tolist()
+    [0.9, 0.1]
+    """
+    with one_blas_thread():
+        left, right = _factor(gram_a, penalty_a), _factor(gram_b, penalty_b)
+        half = solve_triangular(left, cross, lower=True)
+        middle = solve_triangular(right, half.T, lower=True).T
+        U, V = _singular_vectors(middle, n_pairs)
+        a = solve_triangular(left, U, lower=True, trans="T")
+        b = solve_triangular(right, V, lower=True, trans="T")
+    together = np.einsum("ik,ij,jk->k", a, cross, b, optimize=True)
+    apart = np.einsum("ik,ij,jk->k", a, gram_a, a, optimize=True) * np.einsum(
+        "ik,ij,jk->k", b, gram_b, b, optimize=True
+    )
+    return Canonical(a, b, np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0))
+
+
+def _factor(gram: Array, penalty: float) -> Array:
+    shifted = gram.copy()
+    shifted[np.diag_indices_from(shifted)] += penalty
+    # A pivot of the size of rounding is a feature that others make up: the factor exists, and means nothing.
+    factor: Array = cholesky(shifted, lower=True, overwrite_a=True)
+    if np.diag(factor).min() ** 2 <= 4 * len(gram) * np.finfo(np.float64).eps * float(np.diag(gram).max() + penalty):
+        raise LinAlgError("singular")
+    return factor
+
+
+def _singular_vectors(matrix: Array, n_pairs: int) -> tuple[Array, Array]:
+    """Return the leading left and right singular vectors, the largest entry of each left one positive."""
+    if min(matrix.shape) <= _DIRECT_WIDTH:
+        U, _, Vt = svd(matrix, full_matrices=False)
+        U, V = U[:, :n_pairs], Vt[:n_pairs].T
+    else:
+        U = largest_eigenpairs(matrix @ matrix.T, n_pairs).value
+        V, _, turn = svd(matrix.T @ U, full_matrices=False)  # squares hide small values: turn the vectors once more
+        U = U @ turn.T
+    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])])
+    return U * signs, V * signs

@@ -1,0 +1,1 @@
+"""Support vector machines: duals with box constraints, in memory and streamed."""

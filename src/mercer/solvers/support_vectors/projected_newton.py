@@ -1,0 +1,91 @@
+"""Small support vector problems to rounding: Newton's method on the coordinates that are at no bound."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from mercer._typing import Array
+from mercer.parallel import one_blas_thread
+from mercer.solvers.support_vectors.svm_dual import BoxProblems
+
+_ITERATIONS = 300
+# Step lengths tried, all at once: dependent rows make directions along which the first bound is very near.
+_STEPS = 0.5 ** np.arange(45)
+# Part of the mean diagonal that is added to Q for a factor: repeated rows are dependent.
+_JITTER = 1e-11
+# Violation of the optimality conditions, relative to the largest score or target, that counts as rounding.
+_ROUNDING = 1e-11
+
+
+def polished(Q: Array, problems: BoxProblems, k: int, duals: Array) -> tuple[Array, bool]:
+    r"""Return duals of one problem that are exact to rounding, and whether they are.
+
+    Minimises :math:`\frac12 \beta^T (Q + \mathrm{diag}(r)) \beta - t^T \beta + \epsilon \|\beta\|_1` over the box by
+    projected Newton steps: a direction from the equations of the coordinates that are free or would leave their bound,
+    followed by the best of many step lengths, each projected onto the box.
+
+    Parameters
+    ----------
+    Q : float64 ndarray of shape (n, n)
+        Inner products of the rows, constant feature included.
+    problems : BoxProblems
+    k : int
+        Which problem.
+    duals : ndarray of shape (n,)
+        Where to start.
+
+    Notes
+    -----
+    Time O(n^3) an iteration.
+
+    References
+    ----------
+    D. Bertsekas, "Projected Newton methods for optimization problems with simple constraints", SIAM J. Control
+    Optim. 20, 1982.
+    """
+    quadratic = Q + np.diag(problems.ridge)
+    target, epsilon = problems.targets[:, k], problems.epsilon
+    curvature = np.maximum(np.diag(quadratic), np.finfo(float).tiny)
+    sides = np.where(target >= 0, 1.0, -1.0) if problems.one_sided else None
+    with one_blas_thread():
+        for _ in range(_ITERATIONS):
+            scores = quadratic @ duals
+            gradient = scores - target
+            orthant = sides if sides is not None else _orthant(duals, gradient, epsilon)
+            lower, upper = np.where(orthant > 0, 0.0, -problems.upper), np.where(orthant > 0, problems.upper, 0.0)
+            slope = gradient + epsilon * orthant
+            single = np.clip(duals - slope / curvature, lower, upper) - duals
+            limit = _ROUNDING * max(np.abs(target).max(initial=0.0), np.abs(scores).max(initial=0.0))
+            if np.abs(single * curvature).max(initial=0.0) <= limit:
+                return duals, True
+            free = ((duals > lower) | (slope < 0)) & ((duals < upper) | (slope > 0)) & (problems.upper > 0)
+            direction = _direction(quadratic, slope, free)
+            if direction is None:
+                return duals, False
+            tried = np.clip(duals + _STEPS[:, None] * direction, lower, upper)
+            tried = np.vstack([tried, duals + single * free.sum() ** -1.0])
+            moves = tried - duals
+            # Differences, not values: near the solution the values agree to rounding.
+            gains = moves @ slope + 0.5 * np.einsum("ij,ij->i", moves @ quadratic, moves)
+            best = int(np.argmin(gains))
+            if not gains[best] < 0:
+                return duals, False
+            duals = tried[best]
+    return duals, False
+
+
+def _orthant(duals: Array, gradient: Array, epsilon: float) -> Array:
+    """Return the side of 0 that each coordinate is on, or would go to."""
+    away: Array = np.where(gradient > epsilon, -1.0, 1.0)
+    return np.where(duals == 0, away, np.sign(duals))
+
+
+def _direction(quadratic: Array, slope: Array, free: Array) -> Array | None:
+    matrix = quadratic[np.ix_(free, free)]
+    matrix[np.diag_indices_from(matrix)] += _JITTER * np.trace(matrix) / max(len(matrix), 1)
+    direction = np.zeros(len(slope))
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True)
+    except LinAlgError:
+        return None
+    direction[free] = -cho_solve(factor, slope[free])
+    return direction
