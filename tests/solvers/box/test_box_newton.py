@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import lsq_linear, minimize
 from scipy.special import expit
 
-from mercer.solvers import box_quadratic
-from mercer.solvers.box import box_newton
+from mercer.solvers import box_newton, box_quadratic
 from mercer.solvers.box.box_newton import Expansion, box_gap
 
 
