@@ -80,7 +80,7 @@ def choosing() -> Iterator[Row]:
     choose = partial(landmarks.rpcholesky, KERNEL, X, N_LANDMARKS, random_state=0)
     chosen = choose()
     for dtype in (np.float64, np.float32):
-        tile = KERNEL._prepared(chosen.points, dtype)
+        tile = KERNEL.evaluator(chosen.points, dtype)
 
         def columns(tile=tile) -> None:
             for_each_block(lambda rows: tile(X[rows]), row_blocks(len(X)))

@@ -65,16 +65,16 @@ class _Biased(TensorSketch):
 
 
 class _TooOptimistic(TensorSketch):
-    def _variance(self, X, Y):
-        return 0.5 * super()._variance(X, Y)
+    def exact_variance(self, X, Y):
+        return 0.5 * super().exact_variance(X, Y)
 
 
 class _Forgetful(TensorSketch):
     """Draws anew at each transform."""
 
-    def _writer(self, X):
+    def writer(self, X):
         self.index_, self.sign_ = draw_hashes(np.random.RandomState(), self.n_components, self.index_.shape)
-        return super()._writer(X)
+        return super().writer(X)
 
 
 @pytest.mark.parametrize("wrong", [_Biased, _TooOptimistic, _Forgetful])
@@ -86,18 +86,18 @@ def test_a_wrong_map_is_refused(wrong):
 class _CountsNoBias(TensorSketch):
     """Leaves out what the dropped degrees lose."""
 
-    def _bias(self, X, Y):
+    def bias(self, X, Y):
         return 0.0
 
 
 class _Relearns(SplitSketch):
     """Finds its direction anew on the rows of a re-draw."""
 
-    def _variance(self, X, Y):
+    def exact_variance(self, X, Y):
         return None
 
-    def _redrawn(self, rng):
-        return FeatureMap._redrawn(self, rng)
+    def redrawn(self, rng):
+        return FeatureMap.redrawn(self, rng)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_an_error_that_is_not_the_one_claimed_is_refused(wrong, others):
 
 
 class _NotPositive(DotProductKernel):
-    def _profile(self, t):
+    def profile(self, t):
         return -t
 
     def coefficient(self, n):
@@ -181,8 +181,8 @@ def test_a_parameter_without_another_value_is_asked_for():
 
 
 class _ReadsAParameter(LinearFeatures):
-    def _largest_feature(self, norm, X):
-        return float(self.n_components) * super()._largest_feature(norm, X)
+    def largest_feature(self, norm, X):
+        return float(self.n_components) * super().largest_feature(norm, X)
 
 
 class _KeepsTheRows(LinearFeatures):
@@ -190,8 +190,8 @@ class _KeepsTheRows(LinearFeatures):
         self.rows_ = X
         return super()._draw(kernel, X, n_components, rng)
 
-    def _writer(self, X):
-        write = super()._writer(X)
+    def writer(self, X):
+        write = super().writer(X)
 
         def shifted(rows, out):
             write(rows, out)

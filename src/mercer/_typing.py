@@ -1,6 +1,6 @@
 """Types that many packages share."""
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -8,3 +8,11 @@ from scipy import sparse
 Array = np.ndarray[Any, np.dtype[Any]]
 # Rows of numbers, dense or sparse. SciPy has no type stubs, so that mypy takes the second member for anything.
 Rows: TypeAlias = Array | sparse.csr_array
+
+if TYPE_CHECKING:
+    from typing_extensions import override as override
+else:
+
+    def override(method: Any) -> Any:
+        """Mark a method that takes the place of an inherited one, whose docstring it shares (``typing.override``)."""
+        return method

@@ -44,7 +44,7 @@ def test_feature_map_takes_the_exact_map_inside_products():
     X = np.column_stack([np.arange(9) % 3, np.random.RandomState(0).rand(9, 2)])
     fitted = feature_map(kernel, 64, random_state=0).fit(X)
     assert isinstance(fitted.maps_[0].map_, CategoryFeatures)
-    assert fitted.maps_[0]._n_features_out == 4
+    assert fitted.maps_[0].n_features_out_ == 4
     assert fitted.kernel_ == kernel
 
 

@@ -108,7 +108,7 @@ def _check_claim(monkeypatch, feature_map, X, Y, n_draws=150):
     """
     monkeypatch.setattr(base, "_REDRAWS", 1)
     one = clone(feature_map).set_params(random_state=0).fit(X)
-    K, closed = one.kernel_(Y), one._variance(Y, Y) is not None
+    K, closed = one.kernel_(Y), one.exact_variance(Y, Y) is not None
     claims, errors = [], []
     for seed in range(n_draws):
         fitted = clone(feature_map).set_params(random_state=seed).fit(X)
@@ -158,7 +158,7 @@ def test_landmarks_are_kept_in_re_draws_of_a_product():
     Y = 0.3 * X[:3]
     estimates = []
     for seed in range(200):
-        other = fitted._redrawn(np.random.RandomState(seed))
+        other = fitted.redrawn(np.random.RandomState(seed))
         assert other.maps_[0] is fitted.maps_[0]
         Z = other.transform(Y)
         estimates.append(Z @ Z.T)
@@ -183,14 +183,14 @@ def test_a_member_that_happens_to_be_right_on_the_rows_is_not_taken_for_an_exact
     x = np.array([[1.0, 2.0, 0.5]])
     fourier = FourierFeatures(Gaussian(gamma=0.5), n_components=2)
     assert fourier.fit(x).variance(x).item() == 0
-    assert TensorProduct([fourier, LinearFeatures()]).fit(x)._variance(x, x) is None
+    assert TensorProduct([fourier, LinearFeatures()]).fit(x).exact_variance(x, x) is None
 
 
 def test_a_composed_kernel_without_closed_moments_is_re_drawn_with_its_own_bandwidth(monkeypatch):
     """A user's scalar map without a variance: re-draws must keep the inner bandwidth of ``fit``."""
 
     class Unknown(FourierFeatures):
-        def _variance(self, X, Y):
+        def exact_variance(self, X, Y):
             return None
 
     monkeypatch.setitem(_table, StationaryKernel, None)

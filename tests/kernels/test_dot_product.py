@@ -43,7 +43,7 @@ def test_sigmoid_evaluates():
 def test_the_series_is_the_function(kernel):
     t = np.array([-0.3, 0.0, 0.2, 0.4])
     series = np.polynomial.polynomial.polyval(t, kernel.maclaurin(60))
-    np.testing.assert_allclose(series, kernel._profile(t.copy()), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(series, kernel.profile(t.copy()), rtol=1e-12, atol=1e-15)
     assert len(kernel.maclaurin(60)) == 61
 
 

@@ -55,5 +55,5 @@ def test_values_that_are_not_finite_are_refused():
 def test_a_precomputed_matrix_is_indexed():
     K = np.arange(9.0).reshape(3, 3)
     kernel = PrecomputedKernel(K)
-    np.testing.assert_array_equal(kernel._gram(np.array([2, 0]), np.array([1])), [[7.0], [1.0]])
-    np.testing.assert_array_equal(kernel._diag(np.array([0, 2])), [0.0, 8.0])
+    np.testing.assert_array_equal(kernel.evaluate(np.array([2, 0]), np.array([1])), [[7.0], [1.0]])
+    np.testing.assert_array_equal(kernel.evaluate_diag(np.array([0, 2])), [0.0, 8.0])

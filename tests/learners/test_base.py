@@ -109,7 +109,7 @@ def test_features_are_held_while_they_fit(sparse_output):
         Laplacian(), n_components=64, n_grids=8, sparse_output=sparse_output, random_state=0
     ).fit(X)
     calls = []
-    name = "transform" if sparse_output else "_write_features"
+    name = "transform" if sparse_output else "write_features"
     work = getattr(model.feature_map_, name)
     setattr(model.feature_map_, name, lambda *arguments: calls.append(0) or work(*arguments))
     blocks = as_blocks(X, y, sample_weight=weight, block_rows=1000)

@@ -1,4 +1,4 @@
-"""A map of one's own: a Gaussian random projection, for the linear kernel."""
+"""A new map: a Gaussian random projection, for the linear kernel."""
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
@@ -15,7 +15,8 @@ class GaussianProjection(FeatureMap):
 
     _natural_kernel = Linear()
 
-    def _check_kernel(self, kernel):
+    def check_kernel(self, kernel):
+        """Refuse every kernel but the linear one."""
         if not isinstance(kernel, Linear):
             raise ValueError(
                 f"GaussianProjection: kernel must be Linear(), got {kernel!r}. "
@@ -28,7 +29,8 @@ class GaussianProjection(FeatureMap):
         )
         return n_components
 
-    def _writer(self, X):
+    def writer(self, X):
+        """Return the product of rows with the projection."""
         projection = self.projection_.astype(X.dtype)
 
         def write(rows, out):
@@ -36,6 +38,7 @@ class GaussianProjection(FeatureMap):
 
         return write
 
-    def _variance(self, X, Y):
+    def exact_variance(self, X, Y):
+        """Return the variance of a Gaussian projection."""
         squares = np.outer((X**2).sum(axis=1), (Y**2).sum(axis=1))
-        return (squares + (X @ Y.T) ** 2) / self._n_features_out
+        return (squares + (X @ Y.T) ** 2) / self.n_features_out_

@@ -1,4 +1,4 @@
-"""A kernel of one's own: cosh(gamma <x, y>)."""
+"""A new kernel: cosh(gamma <x, y>)."""
 
 from dataclasses import KW_ONLY, dataclass
 from math import factorial
@@ -21,7 +21,8 @@ class HyperbolicCosine(DotProductKernel):
                 f"HyperbolicCosine: gamma must be positive, got {self.gamma!r}."
             )
 
-    def _profile(self, t):
+    def profile(self, t):
+        """Return cosh(gamma t)."""
         return np.cosh(self.gamma * t)
 
     def coefficient(self, n):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import FourierFeatures, PhaseFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
@@ -83,7 +83,8 @@ class AdditiveFeatures(FeatureMap):
 
     _natural_kernel = Chi2()
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, AdditiveKernel):
             raise ValueError(
                 "AdditiveFeatures: kernel must be additive (Chi2, Intersection, JensenShannon or Hellinger), got "
@@ -110,7 +111,8 @@ class AdditiveFeatures(FeatureMap):
         width = (2 * self.order_ + 1) * sizes["d"]
         require(width == (sizes["c"] or sizes["D"]), "the features must be 2 order_ + 1 a column")
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         return self._sketch_writer(X) if len(self.index_) else self._exact_writer(X)
 
     def _sketch_writer(self, X: Any) -> Writer:
@@ -163,25 +165,30 @@ class AdditiveFeatures(FeatureMap):
         check_non_negative("AdditiveFeatures", "X", X, first_row)
         return sparse.hstack([_like(X, values) for values in self._parts(X.data)], format="csr")
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         entries = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
-        sketch = self._n_features_out if len(self.index_) else 0
+        sketch = self.n_features_out_ if len(self.index_) else 0
         return float(X.dtype.itemsize * (8 * entries + sketch))
 
-    def _least_features(self, n_features: int) -> int:
+    @override
+    def least_features(self, n_features: int) -> int:
         return min(self.n_components, n_features)  # more by whole orders, and none for Hellinger
 
-    def _variance(self, X: Array, Y: Array) -> Array:
-        if not self._is_random:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
+        if not self.is_random:
             return np.zeros((X.shape[0], Y.shape[0]))
         features = PairMoments.of(self._exact_features(X), self._exact_features(Y))
-        return tensor_sketch_variance([features], self._n_features_out)
+        return tensor_sketch_variance([features], self.n_features_out_)
 
-    def _bias(self, X: Array, Y: Array) -> Array:
+    @override
+    def bias(self, X: Array, Y: Array) -> Array:
         return np.asarray(self._exact_features(X) @ self._exact_features(Y).T - self.kernel_(X, Y))
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return len(self.index_) > 0
 
     def _exact_features(self, X: Array) -> Array:
@@ -189,7 +196,8 @@ class AdditiveFeatures(FeatureMap):
         self._exact_writer(X)(slice(0, X.shape[0]), out)
         return out
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         return float(np.sqrt(self.weights_.max())) * (1 + norm) * max(1, len(self.index_))
 
     def __sklearn_tags__(self) -> Any:
@@ -270,8 +278,8 @@ class ExponentialChi2Features(FeatureMap):
     """
 
     _stored = Stored(
-        additive_=Member(AdditiveFeatures, {"n_features_in_": "d", "_n_features_out": "inner"}),
-        fourier_=Member((OrthogonalFeatures, FourierFeatures), {"n_features_in_": "inner", "_n_features_out": "D"}),
+        additive_=Member(AdditiveFeatures, {"n_features_in_": "d", "n_features_out_": "inner"}),
+        fourier_=Member((OrthogonalFeatures, FourierFeatures), {"n_features_in_": "inner", "n_features_out_": "D"}),
     )
 
     _natural_kernel = ExponentialChi2()
@@ -282,7 +290,8 @@ class ExponentialChi2Features(FeatureMap):
         super().__init__(kernel, n_components=n_components, random_state=random_state)
         self.order = order
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, ExponentialChi2):
             raise ValueError(f"ExponentialChi2Features: kernel must be ExponentialChi2, got {kernel!r}.")
 
@@ -293,22 +302,23 @@ class ExponentialChi2Features(FeatureMap):
     def _draw(self, kernel: ExponentialChi2, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
         order = check_integer("ExponentialChi2Features", "order", self.order, least=0)
         additive = AdditiveFeatures(Chi2(), n_components=(2 * order + 1) * X.shape[1])
-        additive._fit_member(X, rng)
+        additive.fit_member(X, rng)
         gamma = 0.5 * inverse_square(kernel.sigma)
         if not 0 < gamma < np.inf:
             raise ValueError(f"ExponentialChi2Features: the square of sigma overflows, got sigma={kernel.sigma!r}.")
-        width = additive._n_features_out
+        width = additive.n_features_out_
         chosen: type[PhaseFeatures] = FourierFeatures if few_entries(X, width, n_components) else OrthogonalFeatures
         fourier = chosen(Gaussian(gamma=gamma), n_components=n_components)
-        fourier._fit_member(np.empty((0, width)), rng)
+        fourier.fit_member(np.empty((0, width)), rng)
         self.additive_, self.fourier_ = additive, fourier
         return n_components
 
-    def _writer(self, X: Any) -> Writer:
-        write_additive = self.additive_._writer(X)
-        width, by_entries = self.additive_._n_features_out, sparse.issparse(X) and self.fourier_._by_matrix
+    @override
+    def writer(self, X: Any) -> Writer:
+        write_additive = self.additive_.writer(X)
+        width, by_entries = self.additive_.n_features_out_, sparse.issparse(X) and self.fourier_._by_matrix
         if by_entries:
-            self.fourier_._writer(
+            self.fourier_.writer(
                 np.empty((0, width), dtype=X.dtype)
             )  # the turns, once: blocks on threads remember them
 
@@ -318,23 +328,26 @@ class ExponentialChi2Features(FeatureMap):
             else:
                 inner = np.empty((len(out), width), dtype=out.dtype)
                 write_additive(rows, inner)
-            self.fourier_._writer(inner)(slice(0, len(out)), out)
+            self.fourier_.writer(inner)(slice(0, len(out)), out)
 
         return write
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
-        other.fourier_ = self.fourier_._redrawn(rng)
+        other.fourier_ = self.fourier_.redrawn(rng)
         return other
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         if sparse.issparse(X) and self.fourier_._by_matrix:
-            return 4 * (2 * self.additive_.order_ + 1) * self.additive_._scratch_bytes(X)
-        return self.additive_._scratch_bytes(X) + float(X.dtype.itemsize * self.additive_._n_features_out)
+            return 4 * (2 * self.additive_.order_ + 1) * self.additive_.scratch_bytes(X)
+        return self.additive_.scratch_bytes(X) + float(X.dtype.itemsize * self.additive_.n_features_out_)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
-        inner = self.additive_._largest_feature(norm, X)
-        return self.fourier_._largest_feature(inner * float(X.shape[1]) ** 0.5, X)
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
+        inner = self.additive_.largest_feature(norm, X)
+        return self.fourier_.largest_feature(inner * float(X.shape[1]) ** 0.5, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

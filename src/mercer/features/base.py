@@ -72,9 +72,9 @@ def as_kernel(owner: str, value: Any, natural: Kernel) -> Kernel:
 class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A map z with k(x, y) ~ <z(x), z(y)>, as a scikit-learn transformer.
 
-    A subclass writes ``_check_kernel`` (what it needs of a kernel), ``_draw`` (all its randomness), ``_writer`` (the
-    arithmetic) and, where theory gives it, ``_variance``. A biased map also writes ``_bias``, and a map whose draw
-    depends on the values of X ``_redrawn``. After ``fit`` nothing is random: transforms agree to rounding whatever the
+    A subclass writes ``check_kernel`` (what it needs of a kernel), ``_draw`` (all its randomness), ``writer`` (the
+    arithmetic) and, where theory gives it, ``exact_variance``. A biased map also writes ``bias``, and a map whose draw
+    depends on the values of X ``redrawn``. After ``fit`` nothing is random: transforms agree to rounding whatever the
     blocks, the threads and the core.
     """
 
@@ -82,7 +82,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     _stored = Stored(
         n_features_in_=Count("d", least=1),
         feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
-        n_features_out=Count("D", least=1, most=_LARGEST_WIDTH, attribute="_n_features_out"),
+        n_features_out=Count("D", least=1, most=_LARGEST_WIDTH, attribute="n_features_out_"),
         kernel_=Member(Kernel),
     )
 
@@ -104,17 +104,17 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self
         """
         fitted = unfitted(self)
-        X = fitted._check_fit(X)
+        X = fitted.check_fit(X)
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
-            fitted._fit_checked(X, check_random_state(self.random_state))
+            fitted.fit_checked(X, check_random_state(self.random_state))
         adopt(self, fitted)
         return self
 
-    def _fit_member(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_member(self, X: Any, rng: np.random.RandomState) -> None:
         """Fit as part of another map, which has checked X and draws with a generator of its own."""
         fitted = unfitted(self)
         fitted.n_features_in_ = X.shape[1]
-        fitted._fit_checked(X, rng)
+        fitted.fit_checked(X, rng)
         adopt(self, fitted)
 
     def transform(self, X: Any) -> Array:
@@ -132,18 +132,18 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        name, shape = type(self).__name__, (X.shape[0], self._n_features_out)
+        name, shape = type(self).__name__, (X.shape[0], self.n_features_out_)
         check_memory(
             name, "n_components", shape[1], shape[0] * shape[1] * X.dtype.itemsize, f"{shape[0]} rows of features"
         )
         out = empty(shape, dtype=X.dtype)
-        self._write_features(X, out)
+        self.write_features(X, out)
         return out
 
-    def _write_features(self, X: Any, out: Array) -> None:
+    def write_features(self, X: Any, out: Array) -> None:
         """Write the features of checked rows into a matrix of X's precision."""
         n_rows = X.shape[0]
-        write = self._writer(X)
+        write = self.writer(X)
 
         def work(rows: slice) -> None:
             self._write_checked(write, X, rows, out[rows])
@@ -153,21 +153,21 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _rows_in_work(self, X: Any) -> int:
         """Return the rows a block: those that suit the arithmetic, fewer where making their features takes too much."""
-        rows, row_bytes = self._block_rows(X.shape[0]), self._scratch_bytes(X)
+        rows, row_bytes = self.block_rows(X.shape[0]), self.scratch_bytes(X)
         if not row_bytes:
             return rows
         limit = lasting_limit()
         most = _SCRATCH_BYTES if limit is None else min(_SCRATCH_BYTES, _SCRATCH_SHARE * limit / get_config().threads)
         return int(np.clip(most // row_bytes, 1, rows))
 
-    def _times(self, X: Any, weights: Array) -> Array:
+    def times(self, X: Any, weights: Array) -> Array:
         """Return the features of checked rows times weights (D, k), a few rows at a time, in cache."""
-        n_rows, write = X.shape[0], self._writer(X)
-        few = _CACHED_BYTES // (self._n_features_out * X.dtype.itemsize)
+        n_rows, write = X.shape[0], self.writer(X)
+        few = _CACHED_BYTES // (self.n_features_out_ * X.dtype.itemsize)
         most = self._rows_in_work(X)
         blocks = row_blocks(n_rows, int(np.clip(few, min(_LEAST_ROWS, most), most)))
         out = np.empty((n_rows, weights.shape[1]), dtype=X.dtype)
-        features = empty((blocks[0].stop if blocks else 0, self._n_features_out), dtype=X.dtype)
+        features = empty((blocks[0].stop if blocks else 0, self.n_features_out_), dtype=X.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in blocks:
                 Z = features[: rows.stop - rows.start]
@@ -207,23 +207,24 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_same_width(name, X, Y)
         X, Y = X.astype(np.float64), Y.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            exact = self._variance(X, Y)
-            error = self._error_by_redraws(X, Y) if exact is None else exact + np.square(self._bias(X, Y))
+            exact = self.exact_variance(X, Y)
+            error = self._error_by_redraws(X, Y) if exact is None else exact + np.square(self.bias(X, Y))
         return check_finite_result(name, "variance", error)
 
-    def _check_fit(self, X: Any) -> Any:
+    def check_fit(self, X: Any) -> Any:
+        """Return the rows that ``fit`` was given, checked: their shape, and every entry finite."""
         X = check_rows(self, X, reset=True)
         name = type(self).__name__
         for_each_block(lambda rows: block_norm(name, "X", X, rows), row_blocks(X.shape[0]))
         return X
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         """Resolve the kernel and draw; X is checked."""
         name = type(self).__name__
         kernel = as_kernel(name, self.kernel, self._natural_kernel)
-        self._check_kernel(kernel)
+        self.check_kernel(kernel)
         kernel = kernel.resolve(X)
-        self._n_features_out = self._draw(kernel, X, self._checked_width(), rng)
+        self.n_features_out_ = self._draw(kernel, X, self._checked_width(), rng)
         self.kernel_ = kernel
 
     def _checked_width(self) -> int:
@@ -238,7 +239,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _check_params(self) -> None:
         """Refuse parameters that ``fit`` refuses, whatever the rows."""
-        self._check_kernel(as_kernel(type(self).__name__, self.kernel, self._natural_kernel))
+        self.check_kernel(as_kernel(type(self).__name__, self.kernel, self._natural_kernel))
         self._checked_width()
 
     def _check_stored(self, sizes: Sizes) -> None:
@@ -246,10 +247,10 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._check_params()
         check_random_state(self.random_state)
         require(self.kernel_.is_resolved, "kernel_ must have numbers for parameters")
-        self._check_kernel(self.kernel_)
+        self.check_kernel(self.kernel_)
 
     @abstractmethod
-    def _check_kernel(self, kernel: Kernel) -> None:
+    def check_kernel(self, kernel: Kernel) -> None:
         """Refuse a kernel that this map cannot approximate, naming one that can."""
 
     @abstractmethod
@@ -257,23 +258,23 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Draw and set the fitted arrays; return the number of features."""
 
     @abstractmethod
-    def _writer(self, X: Any) -> Writer:
+    def writer(self, X: Any) -> Writer:
         """Return the function that writes the features of ranges of rows of X, with what it needs prepared."""
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
         """Return the exact variance of float64 rows about its own mean, or None where no closed form is known."""
         return None
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        """Return the mean of <z(x), z(y)> over the draws less k(x, y), where ``_variance`` has a closed form."""
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        """Return the mean of <z(x), z(y)> over the draws less k(x, y), where ``exact_variance`` has a closed form."""
         return 0.0
 
     @property
-    def _is_random(self) -> bool:
+    def is_random(self) -> bool:
         """Whether another draw would have other features. A map that may be exact says so after ``fit``."""
         return True
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         """Return a copy with its randomness drawn anew, and all that ``fit`` learned from its rows kept.
 
         The draw sees a row of zeros, on purpose: there is nothing to learn from it. A map that learns more from the
@@ -281,34 +282,34 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         writes its own.
         """
         other = copy(self)
-        other._draw(self.kernel_, np.zeros((1, self.n_features_in_)), self._n_features_out, rng)
+        other._draw(self.kernel_, np.zeros((1, self.n_features_in_)), self.n_features_out_, rng)
         return other
 
-    def _block_rows(self, n_rows: int) -> int:
+    def block_rows(self, n_rows: int) -> int:
         """Return the rows a block: the configuration's, unless a subclass knows what suits its arithmetic better."""
         return get_config().block_rows
 
-    def _scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Any) -> float:
         """Return the bytes that making the features of a row of X takes beside them."""
         return 0.0
 
-    def _most_features(self, n_features: int) -> float:
+    def most_features(self, n_features: int) -> float:
         """Return how many features the map can make use of on rows of ``n_features`` columns."""
         return np.inf
 
-    def _least_features(self, n_features: int) -> int:
+    def least_features(self, n_features: int) -> int:
         """Return how many features the map has at least on rows of ``n_features`` columns, whatever the rows."""
-        return int(min(self.n_components, self._most_features(n_features)))
+        return int(min(self.n_components, self.most_features(n_features)))
 
-    def _set_width(self, n_components: int) -> None:
+    def set_width(self, n_components: int) -> None:
         """Take the share of features that a composition gives."""
         self.n_components = n_components
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Any) -> float:
         """Bound the features, and all that is computed on the way, of rows no longer than ``norm``."""
         return np.inf
 
-    def _reaches(self, n_features: int, level: float) -> Array | None:
+    def reaches(self, n_features: int, level: float) -> Array | None:
         """Return how far apart in each column rows must be for their kernel to be below ``level``, where that matters.
 
         None for features that follow the kernel away from the rows (Nystroem's and bins do), or grow with them. Cosines
@@ -318,7 +319,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _cannot_overflow(self, norm: float, X: Any) -> bool:
         try:
-            bound = self._largest_feature(norm, X)
+            bound = self.largest_feature(norm, X)
         except OverflowError:
             return False
         return isfinite(bound) and bound < float(np.finfo(X.dtype).max)
@@ -330,9 +331,14 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         for _ in range(_REDRAWS):
             with catch_warnings():
                 simplefilter("ignore")  # what a draw has to say, ``fit`` has said
-                other = self._redrawn(np.random.RandomState(rng.randint(2**31 - 1)))
+                other = self.redrawn(np.random.RandomState(rng.randint(2**31 - 1)))
             total += (other.transform(X) @ other.transform(Y).T - kernel_values) ** 2
         return total / _REDRAWS
+
+    @property
+    def _n_features_out(self) -> int:
+        """The name under which scikit-learn's ``get_feature_names_out`` looks for ``n_features_out_``."""
+        return self.n_features_out_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "kernel_")

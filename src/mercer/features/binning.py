@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import require_shift_invariant
 from mercer.kernels import Kernel, Laplacian
@@ -106,7 +106,8 @@ class RandomBinning(FeatureMap):
         self.n_grids = n_grids
         self.sparse_output = sparse_output
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("RandomBinning", kernel)
         require_grids(kernel)
 
@@ -132,13 +133,14 @@ class RandomBinning(FeatureMap):
         require(len(self.cells_) == sizes["G"] and ascend, "cells_ must hold the cells of each grid in order")
         require(sum(map(len, self.cells_)) == sizes["D"], "n_features_out must be the number of cells")
 
-    def _fit_member(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_member(self, X: Any, rng: np.random.RandomState) -> None:
         if self.n_components is None:
             raise ValueError(
                 "RandomBinning: n_components must be an integer where the map is a member of another map, which takes "
                 "dense features, got None. Give it an integer."
             )
-        super()._fit_member(X, rng)
+        super().fit_member(X, rng)
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         n_grids = n_components or 100
@@ -188,8 +190,9 @@ class RandomBinning(FeatureMap):
         check_memory("RandomBinning", "n_grids", n_grids, X.shape[0] * n_grids * (8 + X.dtype.itemsize), what)
         return self._seen_cells(self._hashes(X), X.dtype) if self.cells_ else self._hashed_cells(X)
 
-    def _times(self, X: Any, weights: Array) -> Array:
-        return np.asarray(self.transform(X) @ weights) if self.is_sparse_ else super()._times(X, weights)
+    @override
+    def times(self, X: Any, weights: Array) -> Array:
+        return np.asarray(self.transform(X) @ weights) if self.is_sparse_ else super().times(X, weights)
 
     def _hashes(self, X: Any) -> Array:
         """Return the hashes of the cells of all rows, (n, n_grids)."""
@@ -218,7 +221,8 @@ class RandomBinning(FeatureMap):
 
         return write
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return float(2 * X.dtype.itemsize * X.shape[1] + 24 * len(self.pitches_))
 
     def _check_cells(self, block: Array, steepest: Array, first_row: int) -> None:
@@ -234,13 +238,14 @@ class RandomBinning(FeatureMap):
 
     def _grid_widths(self) -> Array:
         n_grids = len(self.pitches_)
-        if n_grids > self._n_features_out:  # the columns of the last grids would lie outside, and products follow them
-            raise ValueError(f"RandomBinning: {n_grids} grids need as many features, got {self._n_features_out}.")
-        widths = np.full(n_grids, self._n_features_out // n_grids, dtype=np.int64)
-        widths[: self._n_features_out % n_grids] += 1
+        if n_grids > self.n_features_out_:  # the columns of the last grids would lie outside, and products follow them
+            raise ValueError(f"RandomBinning: {n_grids} grids need as many features, got {self.n_features_out_}.")
+        widths = np.full(n_grids, self.n_features_out_ // n_grids, dtype=np.int64)
+        widths[: self.n_features_out_ % n_grids] += 1
         return widths
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         write_hashes = self._hash_writer(X)
         n_grids = len(self.pitches_)
         value = X.dtype.type(n_grids**-0.5)
@@ -282,7 +287,7 @@ class RandomBinning(FeatureMap):
             np.add(_positions(hashes, widths), starts, out=index[rows])
 
         for_each_block(work, row_blocks(n_rows, self._rows_in_work(X)))
-        return _csr(data.ravel(), index.ravel(), np.arange(n_rows + 1) * n_grids, (n_rows, self._n_features_out))
+        return _csr(data.ravel(), index.ravel(), np.arange(n_rows + 1) * n_grids, (n_rows, self.n_features_out_))
 
     def _seen_cells(self, hashes: Array, dtype: Any) -> Any:
         n_rows, n_grids = hashes.shape
@@ -297,7 +302,8 @@ class RandomBinning(FeatureMap):
         data = np.full(int(pointers[-1]), n_grids**-0.5, dtype=dtype)
         return _csr(data, index[seen], pointers, (n_rows, start))
 
-    def _variance(self, X: Array, Y: Array) -> Array:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
         k = self.kernel_(X, Y)
         n_grids = len(self.pitches_)
         variance: Array = (k - k**2) / n_grids
@@ -305,7 +311,8 @@ class RandomBinning(FeatureMap):
             variance += (1 - k) * float((1 / self._grid_widths()).sum()) / n_grids**2
         return variance
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         return 1.0
 
 

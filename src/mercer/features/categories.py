@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, power_sketch_variance
@@ -53,7 +53,8 @@ class CategoryFeatures(FeatureMap):
     _natural_kernel = SameCategory()
     kernel_: SameCategory
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, SameCategory):
             raise ValueError(
                 f"CategoryFeatures: kernel must be SameCategory(), got {kernel!r}. Use feature_map(kernel)."
@@ -81,12 +82,14 @@ class CategoryFeatures(FeatureMap):
         n_buckets = sizes["D"] - self._first_bucket
         require(sizes["k"] and self.index_.max() < n_buckets, f"index_ must hold integers below {n_buckets}")
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
-        other._draw_hashes(int(self.kernel_.offset > 0), self._n_features_out, rng)
+        other._draw_hashes(int(self.kernel_.offset > 0), self.n_features_out_, rng)
         return other
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         levels = _levels(self.categories_)
 
         def write(rows: slice, out: Array) -> None:
@@ -98,39 +101,45 @@ class CategoryFeatures(FeatureMap):
 
         return write
 
-    def _least_features(self, n_features: int) -> int:
+    @override
+    def least_features(self, n_features: int) -> int:
         return 1
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return float(X.shape[1] * X.dtype.itemsize) if sparse.issparse(X) else 0.0
 
     @property
     def _first_bucket(self) -> int:
         """The first feature of the categories: after the shared one, unless that is the only one."""
-        return int(self.kernel_.offset > 0 and self._n_features_out > 1)
+        return int(self.kernel_.offset > 0 and self.n_features_out_ > 1)
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
-        if self.kernel_.offset > 0 and self._n_features_out == 1:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
+        if self.kernel_.offset > 0 and self.n_features_out_ == 1:
             return None
-        if not self._is_random:
+        if not self.is_random:
             return np.zeros((X.shape[0], Y.shape[0]))
-        n_buckets = self._n_features_out - self._first_bucket
+        n_buckets = self.n_features_out_ - self._first_bucket
         return power_sketch_variance(PairMoments.of(self._indicators(X), self._indicators(Y)), 1, n_buckets)
 
-    def _bias(self, X: Array, Y: Array) -> Array:
+    @override
+    def bias(self, X: Array, Y: Array) -> Array:
         # A category that fit did not see has no feature: two rows of it lose the 1 of the kernel.
         unseen = 1 - self._indicators(X).max(axis=1)
         return np.asarray((self.kernel_.offset - self.kernel_(X, Y)) * unseen[:, None])
 
     @property
-    def _is_random(self) -> bool:
-        return len(self.categories_) + int(self.kernel_.offset > 0) > self._n_features_out
+    @override
+    def is_random(self) -> bool:
+        return len(self.categories_) + int(self.kernel_.offset > 0) > self.n_features_out_
 
     def _indicators(self, X: Any) -> Array:
         numbers = _numbers(_levels(self.categories_), _dense(X))
         return np.asarray(numbers[:, None] == np.arange(len(self.categories_)), dtype=np.float64)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         return float(1.0 + self.kernel_.offset**0.5)
 
 

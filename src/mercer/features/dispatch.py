@@ -119,7 +119,7 @@ def _takes_its_kernel(made: FeatureMap) -> bool:
     kernel = getattr(made, "kernel", None)  # a map may have none to name: kitchen sinks, or one of a user's own
     try:
         if kernel is not None:
-            made._check_kernel(kernel)
+            made.check_kernel(kernel)
     except ValueError:
         return False
     return True

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
@@ -100,7 +100,8 @@ class KitchenSinks(FeatureMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._check_params()
         self.phi_, n_components = self.phi, int(self.n_components)
         needed = 16 * (X.shape[1] + 2) * n_components  # drawn, and copied in X's precision
@@ -110,7 +111,7 @@ class KitchenSinks(FeatureMap):
             law = law.resolve(X)
         self.weights_, self.offsets_ = self._projections(law, n_components, X.shape[1], rng)
         self.bound_ = _READY[self.phi_].bound if isinstance(self.phi_, str) else float("nan")
-        self._n_features_out = n_components
+        self.n_features_out_ = n_components
         self.kernel_ = self._kernel_of(law)
         self._try_phi(X)
 
@@ -159,26 +160,28 @@ class KitchenSinks(FeatureMap):
         """Meet a function that does not fit in ``fit`` already."""
         if callable(self.phi_):
             few = X[: min(8, X.shape[0])]
-            self._writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self._n_features_out), dtype=X.dtype))
+            self.writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self.n_features_out_), dtype=X.dtype))
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    def check_kernel(self, kernel: Kernel) -> None:
         """Accept: the kernel follows from phi and the law."""
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        raise AssertionError("KitchenSinks draws in _fit_checked")
+        raise AssertionError("KitchenSinks draws in fit_checked")
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         law = self.kernel_.law if isinstance(self.kernel_, ExpectedProduct) else None
         if self.phi_ == "cosine" and law is None:
             law = self.kernel_
         other = copy(self)
-        other.weights_, other.offsets_ = self._projections(law, self._n_features_out, self.n_features_in_, rng)
+        other.weights_, other.offsets_ = self._projections(law, self.n_features_out_, self.n_features_in_, rng)
         return other
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)
-        widths = np.array([self._n_features_out], dtype=np.int64)
-        scale = X.dtype.type(self._n_features_out**-0.5)
+        widths = np.array([self.n_features_out_], dtype=np.int64)
+        scale = X.dtype.type(self.n_features_out_**-0.5)
         function = _READY[self.phi_].function if isinstance(self.phi_, str) else self._users_phi
 
         def write(rows: slice, out: Array) -> None:
@@ -189,8 +192,9 @@ class KitchenSinks(FeatureMap):
 
         return write
 
-    def _scratch_bytes(self, X: Any) -> float:
-        return float(3 * X.dtype.itemsize * self._n_features_out)  # what phi makes on the way
+    @override
+    def scratch_bytes(self, X: Any) -> float:
+        return float(3 * X.dtype.itemsize * self.n_features_out_)  # what phi makes on the way
 
     def _users_phi(self, projections: Array) -> Array:
         values = np.asarray(self.phi_(projections.copy()))  # a copy: phi may work in place and still return garbage
@@ -208,7 +212,8 @@ class KitchenSinks(FeatureMap):
             )
         return values
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
         k = self.kernel_(X, Y)
         if self.phi_ == "cosine":
             second = 1 + self.kernel_(2 * X, 2 * Y) / 2
@@ -218,7 +223,7 @@ class KitchenSinks(FeatureMap):
             second = 2 * ArcCosine(2)(X, Y)
         else:
             return None
-        return np.asarray(np.maximum(second - k**2, 0) / self._n_features_out)
+        return np.asarray(np.maximum(second - k**2, 0) / self.n_features_out_)
 
 
 def _drawn(law: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int) -> tuple[Array, Array]:

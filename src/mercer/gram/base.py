@@ -103,7 +103,7 @@ class GramOperator(LinearOperator):
         self._check_known(X)
         n_sampled = check_integer(type(self).__name__, "n_sampled", n_sampled)
         chosen = np.sort(measuring_stream(random_state).permutation(self._n_rows)[:n_sampled])
-        exact = self.kernel_._prepared(X, np.float64)
+        exact = self.kernel_.evaluator(X, np.float64)
         missed, total = 0.0, 0.0
         for part in np.array_split(chosen, 1 + len(chosen) * self._n_rows // _TILE_ENTRIES):
             K = exact(X[part])

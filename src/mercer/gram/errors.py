@@ -214,11 +214,11 @@ def _features(feature_map: Any, rows: Any) -> Any:
 def _diagonals(approximation: Any, X: Any) -> tuple[Array, Array]:
     """Return k(x, x) and its approximation for all rows."""
     of_map = isinstance(approximation, FeatureMap)
-    width = approximation._n_features_out if of_map else 1
+    width = approximation.n_features_out_ if of_map else 1
     exact, approximate = np.empty(X.shape[0]), np.empty(X.shape[0])
     for rows in _blocks(X.shape[0], max(width, X.shape[1] if X.ndim == 2 else 1)):
         block = X[rows]
-        exact[rows] = approximation.kernel_._diag(block if block.dtype == object else block.astype(np.float64))
+        exact[rows] = approximation.kernel_.evaluate_diag(block if block.dtype == object else block.astype(np.float64))
         if of_map:
             approximate[rows] = row_norms(_features(approximation, block), squared=True)
     return exact, approximate if of_map else np.asarray(approximation.diagonal(), dtype=np.float64)

@@ -64,7 +64,7 @@ class ExactGram(GramOperator):
 
     def _columns(self) -> Callable[[Any], Array]:
         # Made anew for each product, on purpose: a function kept would not pickle.
-        tile: Callable[[Any], Array] = self.kernel_._prepared(self._X, self._dtype)
+        tile: Callable[[Any], Array] = self.kernel_.evaluator(self._X, self._dtype)
         return tile
 
     @property

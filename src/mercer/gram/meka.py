@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, pinv
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer, as_kernel
 from mercer.features.nystroem.map import Nystroem
 from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
@@ -83,7 +83,7 @@ class MEKA(FeatureMap, GramOperator):
 
     # n rows in c clusters, whose maps have w features together.
     _stored = Stored(
-        n_features_out=Count("D", attribute="_n_features_out"),
+        n_features_out=Count("D", attribute="n_features_out_"),
         n_rows=Count("n", least=1, attribute="_n_rows"),
         dtype=OneOf((np.dtype(np.float64), np.dtype(np.float32)), attribute="_dtype"),
         partition_=Member(Partition, {"n_rows": "n", "n_columns": "d"}),
@@ -115,10 +115,11 @@ class MEKA(FeatureMap, GramOperator):
         self.psd = psd
         self.random_state = random_state
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._check_params()
         kernel = as_kernel("MEKA", self.kernel, self._natural_kernel).resolve(X)
-        kernel._check_domain("X", X)
+        kernel.check_domain("X", X)
         self._n_rows, self._dtype = int(X.shape[0]), np.dtype(X.dtype)
         self.partition_ = Partition.of(X, self.n_clusters, rng)
         width = len(self.partition_) * self.rank
@@ -126,7 +127,7 @@ class MEKA(FeatureMap, GramOperator):
         check_memory("MEKA", "rank", self.rank, n_bytes, f"features and links of {len(self.partition_)} clusters")
         self._fit_clusters(kernel, X, rng)
         self._fit_links(kernel, X, rng)
-        self._n_features_out = self._root.shape[1]
+        self.n_features_out_ = self._root.shape[1]
         self.kernel_ = kernel
 
     def _check_params(self) -> None:
@@ -177,7 +178,7 @@ class MEKA(FeatureMap, GramOperator):
         parts = self.partition_.slices
         points = [X[self.partition_.order[part][rows]] for part, rows in zip(parts, sampled, strict=True)]
         for s, here in enumerate(self._places):
-            columns = kernel._prepared(points[s], np.float64)
+            columns = kernel.evaluator(points[s], np.float64)
             for t in range(s):
                 link = inverses[t] @ columns(points[t]) @ inverses[s].T
                 links[self._places[t], here] = link
@@ -267,9 +268,10 @@ class MEKA(FeatureMap, GramOperator):
                 f"MEKA: {what} needs a positive semi-definite link matrix. Fit with psd='clip' or 'shift'."
             )
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         self._check_positive("transform")
-        self.kernel_._check_domain("X", X)
+        self.kernel_.check_domain("X", X)
         roots = [self._root[place].astype(X.dtype) for place in self._places]
 
         def write(rows: slice, out: Array) -> None:
@@ -285,29 +287,34 @@ class MEKA(FeatureMap, GramOperator):
         writers = [cluster._features(X.dtype) for cluster in self.maps_]
         return write
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    def check_kernel(self, kernel: Kernel) -> None:
         """Accept: the maps of the clusters check it."""
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        raise AssertionError("MEKA draws in _fit_checked")
+        raise AssertionError("MEKA draws in fit_checked")
 
-    def _variance(self, X: Array, Y: Array) -> Array:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
         return np.zeros((X.shape[0], Y.shape[0]))
 
-    def _bias(self, X: Array, Y: Array) -> Array:
-        left, right = (np.empty((rows.shape[0], self._n_features_out)) for rows in (X, Y))
-        self._write_features(X, left)
-        self._write_features(Y, right)
+    @override
+    def bias(self, X: Array, Y: Array) -> Array:
+        left, right = (np.empty((rows.shape[0], self.n_features_out_)) for rows in (X, Y))
+        self.write_features(X, left)
+        self.write_features(Y, right)
         return np.asarray(left @ right.T - self.kernel_(X, Y))
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return False  # once the clusters, the landmarks and the links are learned
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         return self
 
-    def _set_width(self, n_components: int) -> None:
+    @override
+    def set_width(self, n_components: int) -> None:
         self.rank = max(1, n_components // self.n_clusters)
 
 

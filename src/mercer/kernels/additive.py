@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.bandwidth import inverse_square
 from mercer.kernels.base import Kernel
 from mercer.validation import check_non_negative, check_real
@@ -33,10 +33,12 @@ class AdditiveKernel(Kernel):
     def signature(self, log_ratio: Array) -> Array:
         """Return K(log y/x)."""
 
-    def _check_domain(self, name: str, X: Any) -> None:
+    @override
+    def check_domain(self, name: str, X: Any) -> None:
         check_non_negative(type(self).__name__, name, X)
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         # Column by column, over the rows where it is not 0: every one of these kernels is 0 where x or y is.
         X, Y = (A.tocsc() if sparse.issparse(A) else A for A in (X, Y))
         total = np.zeros((X.shape[0], Y.shape[0]))
@@ -50,7 +52,8 @@ class AdditiveKernel(Kernel):
                 total[np.ix_(rows, columns)] += values
         return total
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         return np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
 
 
@@ -187,17 +190,20 @@ class ExponentialChi2(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", check_real("ExponentialChi2", "sigma", self.sigma, least=0, strict=True))
 
-    def _check_domain(self, name: str, X: Any) -> None:
+    @override
+    def check_domain(self, name: str, X: Any) -> None:
         check_non_negative("ExponentialChi2", name, X)
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         # chi^2 = |x|_1 + |y|_1 - 2 Chi2(x, y), whose rounding is far below 1 in float64.
         additive = Chi2()
-        exponent: Array = additive._diag(X)[:, np.newaxis] + additive._diag(Y)
-        exponent -= 2 * additive._gram(X, Y)
+        exponent: Array = additive.evaluate_diag(X)[:, np.newaxis] + additive.evaluate_diag(Y)
+        exponent -= 2 * additive.evaluate(X, Y)
         np.maximum(exponent, 0, out=exponent)
         exponent *= -0.5 * inverse_square(self.sigma)
         return np.exp(exponent, out=exponent)
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         return np.ones(X.shape[0], dtype=X.dtype)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 from mercer.kernels.distances import squared_distances
 from mercer.validation import check_integer
@@ -46,7 +46,8 @@ class ArcCosine(Kernel):
             raise ValueError(f"ArcCosine: order must be 0, 1 or 2, got {order}.")
         object.__setattr__(self, "order", order)
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         x, y = (row_norms(A.astype(np.float64)) for A in (X, Y))
         sizes = np.outer(x, y)
         # The angle from the chord |x/|x| - y/|y||: the arc cosine of the product loses half the digits at small angles.
@@ -64,7 +65,8 @@ class ArcCosine(Kernel):
             return sine + left * cosine
         return np.asarray(3 * sine * cosine + left * (1 + 2 * cosine**2))
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         squares = row_norms(X, squared=True)
         return np.asarray((squares > 0) * squares**self.order * (1.0, 1.0, 3.0)[self.order])
 

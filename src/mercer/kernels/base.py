@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.bandwidth import RULES
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_matrix, check_memory, check_real, check_same_width
@@ -25,8 +25,9 @@ _TILE_ENTRIES = 2**20
 class Kernel(ABC):
     """A function k(x, y) of two rows, as a frozen value.
 
-    A subclass is a frozen dataclass whose fields are its parameters; it writes ``_gram`` and ``_diag``. Values compare
-    and hash by their fields, print as the expression that makes them, and never change: ``with_params`` makes another.
+    A subclass is a frozen dataclass whose fields are its parameters; it writes ``evaluate`` and ``evaluate_diag``.
+    Values compare and hash by their fields, print as the expression that makes them, and never change:
+    ``with_params`` makes another.
     """
 
     # How tightly the expression binds when printed: a sum 1, a product 2, anything else 3.
@@ -44,52 +45,52 @@ class Kernel(ABC):
         X = check_matrix(name, "X", X)
         other = X if Y is None else check_matrix(name, "Y", Y)
         check_same_width(name, X, other)
-        self._check_domain("X", X)
+        self.check_domain("X", X)
         if Y is not None:
-            self._check_domain("Y", other)
+            self.check_domain("Y", other)
         shape = (X.shape[0], other.shape[0])
         dtype = np.result_type(X.dtype, other.dtype)
         check_memory(name, "the number of rows", shape, prod(shape) * dtype.itemsize, "the Gram matrix")
         out = np.empty(shape, dtype=dtype)
 
         def work(rows: slice) -> None:
-            out[rows] = self._gram(X[rows], other)
-            self._check_finite(out[rows])
+            out[rows] = self.evaluate(X[rows], other)
+            self.check_finite(out[rows])
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported below, with the way out
             for_each_block(work, row_blocks(shape[0], max(1, _TILE_ENTRIES // shape[1])))
         if Y is None:
-            np.fill_diagonal(out, self._diag(X))
+            np.fill_diagonal(out, self.evaluate_diag(X))
         return out
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for every row x of X, at the cost of reading X."""
         X = check_matrix(type(self).__name__, "X", X)
-        self._check_domain("X", X)
+        self.check_domain("X", X)
         with np.errstate(over="ignore", invalid="ignore"):
-            values: Array = np.asarray(self._diag(X), dtype=X.dtype)
-        self._check_finite(values)
+            values: Array = np.asarray(self.evaluate_diag(X), dtype=X.dtype)
+        self.check_finite(values)
         return values
 
     @abstractmethod
-    def _gram(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Any, Y: Any) -> Array:
         """Return k(X, Y) of checked arguments, X a tile of rows."""
 
     @abstractmethod
-    def _diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Any) -> Array:
         """Return k(x, x) of a checked argument."""
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
         """Return the function X -> k(X, Y) in the given precision, with what depends on Y alone computed once.
 
         For callers that meet the same Y with many tiles X; both checked. Each result is an array of its own.
         """
         Y = Y.astype(dtype, copy=False)
-        return lambda X: np.asarray(self._gram(X.astype(dtype, copy=False), Y), dtype=dtype)
+        return lambda X: np.asarray(self.evaluate(X.astype(dtype, copy=False), Y), dtype=dtype)
 
     def _features(self, Y: Any, projection: Array, first: int, dtype: Any) -> Callable[[Any, Array], None]:
         """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on."""
-        tile, weights = self._prepared(Y, dtype), projection.astype(dtype)
+        tile, weights = self.evaluator(Y, dtype), projection.astype(dtype)
         return lambda X, out: core.trapezoidal_product(tile(X), weights, first, out)
 
     def resolve(self, X: Any, sample_weight: Any = None) -> "Kernel":
@@ -119,13 +120,14 @@ class Kernel(ABC):
         named = any(isinstance(value, str) and value in RULES for value in values.values())
         return not named and all(kernel.is_resolved for kernel in inner)
 
-    def _check_domain(self, name: str, X: Any) -> None:
+    def check_domain(self, name: str, X: Any) -> None:
         """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""
         for field in fields(self):
             for _, inner in _inner_kernels(field.name, getattr(self, field.name)):
-                inner._check_domain(name, X)
+                inner.check_domain(name, X)
 
-    def _check_finite(self, values: Array) -> None:
+    @override
+    def check_finite(self, values: Array) -> None:
         if not np.isfinite(values).all():
             raise ValueError(
                 f"{self!r} overflows {values.dtype} on these rows. Scale X down, lower gamma or the degree, "
@@ -274,18 +276,21 @@ class Sum(_Algebra):
 
     _binding: ClassVar[int] = 1
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        total = self.terms[0]._gram(X, Y)
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        total = self.terms[0].evaluate(X, Y)
         for term in self.terms[1:]:
-            total += term._gram(X, Y)
+            total += term.evaluate(X, Y)
         return total
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        terms = [term._prepared(Y, dtype) for term in self.terms]
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        terms = [term.evaluator(Y, dtype) for term in self.terms]
         return lambda X: np.asarray(reduce(iadd, (term(X) for term in terms)))
 
-    def _diag(self, X: Any) -> Array:
-        return np.asarray(np.sum([term._diag(X) for term in self.terms], axis=0))
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return np.asarray(np.sum([term.evaluate_diag(X) for term in self.terms], axis=0))
 
     def __repr__(self) -> str:
         return " + ".join(_bracketed(term, 2) for term in self.terms)
@@ -302,18 +307,21 @@ class Product(_Algebra):
 
     _binding: ClassVar[int] = 2
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        total = self.terms[0]._gram(X, Y)
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        total = self.terms[0].evaluate(X, Y)
         for term in self.terms[1:]:
-            total *= term._gram(X, Y)
+            total *= term.evaluate(X, Y)
         return total
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        terms = [term._prepared(Y, dtype) for term in self.terms]
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        terms = [term.evaluator(Y, dtype) for term in self.terms]
         return lambda X: np.asarray(reduce(imul, (term(X) for term in terms)))
 
-    def _diag(self, X: Any) -> Array:
-        return np.asarray(np.prod([term._diag(X) for term in self.terms], axis=0))
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return np.asarray(np.prod([term.evaluate_diag(X) for term in self.terms], axis=0))
 
     def __repr__(self) -> str:
         return " * ".join(_bracketed(term, 2) for term in self.terms)
@@ -340,13 +348,15 @@ class Scaled(Kernel):
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"Scaled: kernel must be a kernel, got {self.kernel!r}.")
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        values = self.kernel._gram(X, Y)
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        values = self.kernel.evaluate(X, Y)
         values *= values.dtype.type(self.scale)
         return values
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        tile, scale = self.kernel._prepared(Y, dtype), np.dtype(dtype).type(self.scale)
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        tile, scale = self.kernel.evaluator(Y, dtype), np.dtype(dtype).type(self.scale)
 
         def scaled(X: Any) -> Array:
             values = tile(X)
@@ -355,8 +365,9 @@ class Scaled(Kernel):
 
         return scaled
 
-    def _diag(self, X: Any) -> Array:
-        return self.scale * self.kernel._diag(X)
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return self.scale * self.kernel.evaluate_diag(X)
 
     def __repr__(self) -> str:
         return f"{self.scale!r} * {_bracketed(self.kernel, 2)}"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_real
 
@@ -41,7 +41,8 @@ class SameCategory(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "offset", check_real("SameCategory", "offset", self.offset, least=0))
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         X, Y = (A.toarray() if sparse.issparse(A) else A for A in (X, Y))
         dtype = np.result_type(X.dtype, Y.dtype)
         same = np.ones((X.shape[0], Y.shape[0]), dtype=bool)
@@ -49,5 +50,6 @@ class SameCategory(Kernel):
             same &= x[:, None] == y
         return np.asarray(same.astype(dtype) + dtype.type(self.offset))
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         return np.full(X.shape[0], 1.0 + self.offset, dtype=X.dtype)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
 
@@ -27,7 +27,7 @@ class DotProductKernel(Kernel):
     """A kernel f(<x, y>). A subclass writes the profile f and its Maclaurin coefficients a_n."""
 
     @abstractmethod
-    def _profile(self, t: Array) -> Array:
+    def profile(self, t: Array) -> Array:
         """Return f(t); it may overwrite t."""
 
     @abstractmethod
@@ -56,11 +56,13 @@ class DotProductKernel(Kernel):
         coefficients[: end + 1] = [self.coefficient(n) for n in range(end + 1)]
         return coefficients
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        return self._profile(np.asarray(safe_sparse_dot(X, Y.T, dense_output=True)))
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        return self.profile(np.asarray(safe_sparse_dot(X, Y.T, dense_output=True)))
 
-    def _diag(self, X: Any) -> Array:
-        return self._profile(np.asarray(row_norms(X, squared=True)))
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return self.profile(np.asarray(row_norms(X, squared=True)))
 
 
 def _positive_gamma(kernel: Any) -> None:
@@ -72,7 +74,8 @@ def _positive_gamma(kernel: Any) -> None:
 class Linear(DotProductKernel):
     """The linear kernel <x, y>."""
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         return t
 
     def coefficient(self, n: int) -> float:
@@ -116,7 +119,8 @@ class Polynomial(DotProductKernel):
         way_out = "A negative coef0 gives negative Maclaurin coefficients, so the function is not a kernel."
         object.__setattr__(self, "coef0", check_real("Polynomial", "coef0", self.coef0, least=0, way_out=way_out))
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         if self.gamma != 1.0:
             t *= t.dtype.type(self.gamma)
         if self.coef0 != 0.0:
@@ -154,7 +158,8 @@ class Exponential(DotProductKernel):
     def __post_init__(self) -> None:
         _positive_gamma(self)
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         t *= t.dtype.type(self.gamma)
         return np.exp(t, out=t)
 
@@ -173,7 +178,8 @@ class VovkPolynomial(DotProductKernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", check_integer("VovkPolynomial", "degree", self.degree, most=_MOST_TERMS))
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         # Horner's rule; on purpose not the closed form, which is 0/0 at t = 1 and loses digits around it.
         total = np.ones_like(t)
         for _ in range(self.degree - 1):
@@ -200,7 +206,8 @@ class VovkInfinite(DotProductKernel):
         """One."""
         return 1.0
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         worst = float(np.abs(t).max(initial=0.0))
         if worst >= 1:
             raise ValueError(
@@ -265,7 +272,8 @@ class DotProduct(DotProductKernel):
                 f"series {series.tolist()}. Give the Maclaurin coefficients f^(n)(0)/n! of f."
             )
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         return np.asarray(self.f(t), dtype=t.dtype)
 
     def coefficient(self, n: int) -> float:
@@ -295,7 +303,8 @@ class Sigmoid(DotProductKernel):
         _positive_gamma(self)
         object.__setattr__(self, "coef0", check_real("Sigmoid", "coef0", self.coef0, least=-inf))
 
-    def _profile(self, t: Array) -> Array:
+    @override
+    def profile(self, t: Array) -> Array:
         t *= t.dtype.type(self.gamma)
         t += t.dtype.type(self.coef0)
         return np.tanh(t, out=t)

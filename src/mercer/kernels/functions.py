@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot_product import DotProductKernel
 
@@ -54,11 +54,13 @@ class Composed(Kernel):
                 ">= 0, or the composition is not positive definite."
             )
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        return self.f._profile(self.inner._gram(X, Y))
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        return self.f.profile(self.inner.evaluate(X, Y))
 
-    def _diag(self, X: Any) -> Array:
-        return self.f._profile(np.array(self.inner._diag(X)))
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return self.f.profile(np.array(self.inner.evaluate_diag(X)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,17 +80,19 @@ class Normalized(Kernel):
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"Normalized: kernel must be a kernel, got {self.kernel!r}.")
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        values = self.kernel._gram(X, Y)
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        values = self.kernel.evaluate(X, Y)
         values *= inverse_lengths(self.kernel, X)[:, None]
         values *= inverse_lengths(self.kernel, Y)
         return values
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         return np.asarray(inverse_lengths(self.kernel, X) > 0, dtype=X.dtype)
 
 
 def inverse_lengths(kernel: Kernel, X: Any) -> Array:
     """Return 1 / sqrt(k(x, x)) for each row, 0 where k(x, x) is 0."""
-    squares = np.asarray(kernel._diag(X))
+    squares = np.asarray(kernel.evaluate_diag(X))
     return np.asarray(np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0))

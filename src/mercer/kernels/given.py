@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 
 # Rows that one call takes to find their own k(x, x): 16 values are computed for each one kept, and 16 calls saved.
@@ -37,13 +37,14 @@ class FunctionKernel(Kernel):
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the matrix k(X, Y), or k(X, X) when Y is None, of rows or of lists of objects."""
         X = as_objects(X)
-        return self._gram(X, X if Y is None else as_objects(Y))
+        return self.evaluate(X, X if Y is None else as_objects(Y))
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for every row or object."""
-        return self._diag(as_objects(X))
+        return self.evaluate_diag(as_objects(X))
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         left, right = (list(A) if A.dtype == object else A for A in (X, Y))
         values = np.array(self.f(left, right), dtype=np.float64)
         if values.shape != (X.shape[0], Y.shape[0]):
@@ -58,12 +59,14 @@ class FunctionKernel(Kernel):
             )
         return values
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         tiles = [X[start : start + _DIAGONAL_TILE] for start in range(0, X.shape[0], _DIAGONAL_TILE)]
-        return np.concatenate([np.diagonal(self._gram(tile, tile)) for tile in tiles])
+        return np.concatenate([np.diagonal(self.evaluate(tile, tile)) for tile in tiles])
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        return lambda X: self._gram(X, Y).astype(dtype, copy=False)
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        return lambda X: self.evaluate(X, Y).astype(dtype, copy=False)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -82,14 +85,17 @@ class PrecomputedKernel(Kernel):
         if not square or self.K.dtype.kind != "f" or not np.isfinite(self.K).all():
             raise ValueError("PrecomputedKernel: K must be a square array of finite floats.")
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         return np.asarray(self.K[np.ix_(X, Y)], dtype=np.float64)
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         return np.asarray(self.K[X, X], dtype=np.float64)
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        return lambda X: self._gram(X, Y).astype(dtype, copy=False)
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        return lambda X: self.evaluate(X, Y).astype(dtype, copy=False)
 
     def __repr__(self) -> str:
         return f"PrecomputedKernel(<{self.K.shape[0]} rows>)"

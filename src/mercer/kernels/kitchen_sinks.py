@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 
 
@@ -23,11 +23,13 @@ class ExpectedProduct(Kernel):
         if not (self.law is None or isinstance(self.law, Kernel) or callable(self.law)):
             raise ValueError(f"ExpectedProduct: law must be a kernel, a function or None, got {self.law!r}.")
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         raise ValueError(
             f"{self!r} has no closed form. Compare with the features of a larger map: Z = KitchenSinks(phi, law, "
             "n_components=100000).fit_transform(X); Z @ Z.T."
         )
 
-    def _diag(self, X: Any) -> Array:
-        return self._gram(X, X)
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return self.evaluate(X, X)

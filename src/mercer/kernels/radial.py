@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse, special
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.bandwidth import check_bandwidth, inverse_square, median_distance, total_variance
 from mercer.kernels.distances import squared_distances
 from mercer.kernels.matern import matern_profile
@@ -28,7 +28,7 @@ _LARGEST_GAMMA, _LEAST_INDEX = 8e307, 1e-300
 class RadialKernel(StationaryKernel):
     """A kernel of the Euclidean distance that is a Gaussian scale mixture.
 
-    A subclass writes ``_profile`` and the law of the mixing variable s: ``_mixing`` draws it, ``_mixing_at`` maps
+    A subclass writes ``profile`` and the law of the mixing variable s: ``_mixing`` draws it, ``_mixing_at`` maps
     ``_n_mixing`` uniform numbers to it.
     """
 
@@ -40,7 +40,7 @@ class RadialKernel(StationaryKernel):
         """The length scale as a number."""
 
     @abstractmethod
-    def _profile(self, q: Array) -> Array:
+    def profile(self, q: Array) -> Array:
         """Return the kernel where |x - y|^2 / length^2 is q; it may overwrite q."""
 
     @abstractmethod
@@ -61,11 +61,12 @@ class RadialKernel(StationaryKernel):
         """The mean square of one column's frequency, E[s] / length^2."""
         return self._mean_mixing * inverse_square(self._length)
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         inverse = inverse_square(self._length)
         q = squared_distances(X, Y)
         q *= inverse
-        return self._profile(q)
+        return self.profile(q)
 
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
         """Draw Gaussian vectors times sqrt(s) / length, one s a vector."""
@@ -150,8 +151,9 @@ class Gaussian(RadialKernel):
             )
         return self
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        general = super()._prepared(Y, dtype)
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        general = super().evaluator(Y, dtype)
         if sparse.issparse(Y):
             return general
         dense = gaussian_tiles(Y, self._width, np.dtype(dtype))
@@ -164,7 +166,8 @@ class Gaussian(RadialKernel):
         dense = gaussian_features(Y, self._width, projection, first, np.dtype(dtype))
         return lambda X, out: general(X, out) if sparse.issparse(X) else dense(X, out)
 
-    def _profile(self, q: Array) -> Array:
+    @override
+    def profile(self, q: Array) -> Array:
         q *= -0.5
         return np.exp(q, out=q)
 
@@ -236,7 +239,8 @@ class Matern(_LengthScaled):
         way_out = "nu=0.5 is the exponential kernel, the roughest in common use."
         object.__setattr__(self, "nu", check_real("Matern", "nu", self.nu, least=0, strict=True, way_out=way_out))
 
-    def _profile(self, q: Array) -> Array:
+    @override
+    def profile(self, q: Array) -> Array:
         return matern_profile(self.nu, q)
 
     @property
@@ -285,7 +289,8 @@ class Cauchy(_LengthScaled):
     array([[0.2]])
     """
 
-    def _profile(self, q: Array) -> Array:
+    @override
+    def profile(self, q: Array) -> Array:
         q += 1
         return np.reciprocal(q, out=q)
 
@@ -326,7 +331,8 @@ class RationalQuadratic(_LengthScaled):
         super().__post_init__()
         object.__setattr__(self, "alpha", check_real("RationalQuadratic", "alpha", self.alpha, least=0, strict=True))
 
-    def _profile(self, q: Array) -> Array:
+    @override
+    def profile(self, q: Array) -> Array:
         q /= 2 * self.alpha
         np.log1p(q, out=q)
         q *= -self.alpha
@@ -376,7 +382,8 @@ class ExponentialPower(_LengthScaled):
             raise ValueError(f"ExponentialPower: alpha must be in (0, 2], got {self.alpha!r}. {way_out}")
         object.__setattr__(self, "alpha", alpha)
 
-    def _profile(self, q: Array) -> Array:
+    @override
+    def profile(self, q: Array) -> Array:
         np.power(q, self.alpha / 2, out=q)
         np.negative(q, out=q)
         return np.exp(q, out=q)

@@ -86,7 +86,7 @@ def _reach(kernel: StationaryKernel, level: float) -> float:
     """Return the distance in one column at which the kernel is ``level``, by bisection of its logarithm."""
 
     def excess(log_distance: float) -> float:
-        return float(kernel._gram(np.zeros((1, 1)), np.exp([[log_distance]]))[0, 0]) - level
+        return float(kernel.evaluate(np.zeros((1, 1)), np.exp([[log_distance]]))[0, 0]) - level
 
     low, high = np.log([np.finfo(float).tiny, np.finfo(float).max]) / 2  # squares of distances are finite
     with np.errstate(over="ignore"):

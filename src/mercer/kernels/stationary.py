@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.base import Kernel
 from mercer.kernels.distances import absolute_distances
@@ -77,7 +77,8 @@ class StationaryKernel(Kernel):
         "it is not a product over columns of functions that are convex in |x - y|. Use FourierFeatures, or Laplacian"
     )
 
-    def _diag(self, X: Any) -> Array:
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
         _ = self._width  # unresolved kernels have no values, on the diagonal neither
         return np.ones(X.shape[0], dtype=X.dtype)
 
@@ -122,7 +123,8 @@ class Laplacian(StationaryKernel):
             )
         return self
 
-    def _gram(self, X: Any, Y: Any) -> Array:
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
         gamma = self._width
         distances = absolute_distances(X, Y)
         distances *= -gamma

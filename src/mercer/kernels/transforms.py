@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
 
@@ -31,14 +31,17 @@ class TransformedKernel(Kernel):
         inner = self.kernel.resolve(self.apply(X), sample_weight)
         return self if inner is self.kernel else self.with_params(kernel=inner)
 
-    def _check_domain(self, name: str, X: Any) -> None:
-        self.kernel._check_domain(name, self.apply(X))
+    @override
+    def check_domain(self, name: str, X: Any) -> None:
+        self.kernel.check_domain(name, self.apply(X))
 
-    def _gram(self, X: Any, Y: Any) -> Array:
-        return self.kernel._gram(self.apply(X), self.apply(Y))
+    @override
+    def evaluate(self, X: Any, Y: Any) -> Array:
+        return self.kernel.evaluate(self.apply(X), self.apply(Y))
 
-    def _diag(self, X: Any) -> Array:
-        return self.kernel._diag(self.apply(X))
+    @override
+    def evaluate_diag(self, X: Any) -> Array:
+        return self.kernel.evaluate_diag(self.apply(X))
 
 
 @dataclass(frozen=True, repr=False)

@@ -45,7 +45,7 @@ _SAMPLE_ROWS_A_FEATURE = 4
 
 # What a fit by a solver leaves.
 SOLVED = Stored(
-    feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}),
+    feature_map_=Member(FeatureMap, {"n_features_in_": "d", "n_features_out_": "f"}),
     solution_=Member(Solution),
     map_hash=Text(attribute="_map_of", nullable=True),  # what the map depends on, with ``warm_start``
     **LIMITS,
@@ -146,7 +146,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
         sample, weight = survey.rows, survey.row_weights
         self._after_survey(survey.found, rng)
         self.feature_map_ = self._fitted_map(sample, weight, rng, earlier)
-        check_vectors(self, self.feature_map_._n_features_out, blocks.dtype.itemsize)
+        check_vectors(self, self.feature_map_.n_features_out_, blocks.dtype.itemsize)
         self._set_far_limits(self.feature_map_, survey)
         blocks = blocks.recut(self._block_rows(blocks.dtype.itemsize), name)
         rows = FeatureRows(self, blocks, sample, weight)
@@ -208,7 +208,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
         if self.features is None:
             wanted = self._map_width()
             made = feature_map(as_kernel(type(self).__name__, self.kernel, self._natural_kernel), wanted)
-            check_vectors(self, made._least_features(blocks.width), blocks.dtype.itemsize)
+            check_vectors(self, made.least_features(blocks.width), blocks.dtype.itemsize)
 
     def _sample_rows(self) -> int:
         """Return how many rows to sample: enough to fit a map, and a kernel's parameters, on them."""
@@ -274,7 +274,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
 
     def _block_rows(self, itemsize: int) -> int:
         """Return the rows a block: a constant for a width, shrunk so that all threads' take a quarter of a limit."""
-        limit, n_features = lasting_limit(), self.feature_map_._n_features_out
+        limit, n_features = lasting_limit(), self.feature_map_.n_features_out_
         most = int(np.clip(_BLOCK_BYTES // (n_features * itemsize), 1, _BLOCK_ROWS))
         if limit is None:
             return most
@@ -284,7 +284,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
     def _rows_to_score(self, blocks: Blocks) -> int:
         """Return the rows a block of a prediction, whatever the number of threads."""
         itemsize = blocks.dtype.itemsize
-        rows = _SCORED_BYTES // (self.feature_map_._n_features_out * itemsize)
+        rows = _SCORED_BYTES // (self.feature_map_.n_features_out_ * itemsize)
         if blocks.n_rows is not None:
             rows = min(rows, -(-blocks.n_rows // _SHARES))
         return int(min(max(rows, _SCORED_ROWS), self._block_rows(itemsize)))
@@ -328,7 +328,7 @@ class KernelLearner(KnowsFarRows, NestedParams, BaseEstimator):
             with rows_from(block.first_row):
                 rows = check_rows(self.feature_map_, block.X, reset=False) if blocks is X else block.X
                 far.see(rows)
-                scores = self.feature_map_._times(rows, coef.astype(dtype, copy=False))
+                scores = self.feature_map_.times(rows, coef.astype(dtype, copy=False))
             scores += np.asarray(self.intercept_, dtype=dtype)
             return scores
 

@@ -94,7 +94,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     _stored = Stored(
         **SOLVED,
         n_y_features_in_=Count("e", least=1),
-        y_feature_map_=Member(FeatureMap, {"n_features_in_": "e", "_n_features_out": "g"}),
+        y_feature_map_=Member(FeatureMap, {"n_features_in_": "e", "n_features_out_": "g"}),
         x_mean_=Reals(("f",)),
         y_mean_=Reals(("g",)),
         x_weights_=Reals(("f", "c")),
@@ -245,7 +245,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         name = type(self).__name__
         self._check_params()
         n_pairs, alpha = int(self.n_components), float(self.alpha)
-        n_x, n_y = rows.n_features, self.y_feature_map_._n_features_out
+        n_x, n_y = rows.n_features, self.y_feature_map_.n_features_out_
         if n_pairs > min(n_x, n_y):
             raise ValueError(
                 f"{name}: n_components={n_pairs} must not exceed the {n_x} features of X and the {n_y} of Y. Lower "

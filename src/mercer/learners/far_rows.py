@@ -148,7 +148,7 @@ class KnowsFarRows:
     def _set_far_limits(self, feature_map: FeatureMap, survey: Survey) -> None:
         counts = survey.sample.values > 0
         sample = survey.rows if counts.all() else survey.rows[counts]
-        limits = far_limits(feature_map._reaches(sample.shape[1], LEVEL), survey.ranges, sample)
+        limits = far_limits(feature_map.reaches(sample.shape[1], LEVEL), survey.ranges, sample)
         if limits is not None:
             self._far_limits = limits
 

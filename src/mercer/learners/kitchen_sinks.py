@@ -47,7 +47,7 @@ class _Largest:
 class _SinksLearner(KernelLearner):
     _stored = Stored(
         **SCORES,
-        feature_map_=Member(KitchenSinks, {"n_features_in_": "d", "_n_features_out": "f"}),
+        feature_map_=Member(KitchenSinks, {"n_features_in_": "d", "n_features_out_": "f"}),
         solution_=Member(Solution),
         alpha_=Either((Reals(("f",)), Reals(("k", "f")))),
         bound_=Real(positive=True),
@@ -100,7 +100,7 @@ class _SinksLearner(KernelLearner):
         self._set(self._minimise(blocks, n_columns, bound), bound)
 
     def _minimise(self, blocks: Blocks, n_columns: int, bound: float) -> Solution:
-        name, n_components = type(self).__name__, self.feature_map_._n_features_out
+        name, n_components = type(self).__name__, self.feature_map_.n_features_out_
         self.bound_ = self._bound(blocks)
         scale = n_components**0.5 / self.bound_  # from the map's features to phi within [-1, 1]
         make = self._expansion_of_squares if self.loss == "squared" else self._expansion_by_passes
@@ -129,11 +129,11 @@ class _SinksLearner(KernelLearner):
         def work(block: Block) -> _Largest:
             return _Largest().update(sinks.transform(block.X))
 
-        largest = self._reduce("bound of phi", work, blocks, _Largest()).value * sinks._n_features_out**0.5
+        largest = self._reduce("bound of phi", work, blocks, _Largest()).value * sinks.n_features_out_**0.5
         return largest or 1.0
 
     def _expansion_of_squares(self, blocks: Blocks, n_columns: int, scale: float) -> Any:
-        n_components = self.feature_map_._n_features_out
+        n_components = self.feature_map_.n_features_out_
 
         def work(block: Block) -> Moments:
             return Moments.of(n_components, n_columns).update(self._features(block), self._targets(block))
@@ -150,7 +150,7 @@ class _SinksLearner(KernelLearner):
         return expand
 
     def _expansion_by_passes(self, blocks: Blocks, n_columns: int, scale: float) -> Any:
-        empty = Curvature.of(self.feature_map_._n_features_out, n_columns)
+        empty = Curvature.of(self.feature_map_.n_features_out_, n_columns)
 
         def expand(alpha: Array) -> Expansion:
             def work(block: Block) -> Curvature:

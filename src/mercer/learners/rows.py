@@ -218,7 +218,7 @@ class FeatureRows:
 
         def make(block: Block) -> Any:
             features = Z[block.first_row : block.first_row + block.n_rows]
-            self._learner.feature_map_._write_features(block.X, features)
+            self._learner.feature_map_.write_features(block.X, features)
             weight = self._learner._block_weight(block)
             parts[block.first_row] = self._learner._targets(block), weight
             return None if work is None else work(Block(features, None, weight, block.first_row))

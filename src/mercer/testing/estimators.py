@@ -61,8 +61,8 @@ def outputs(estimator: Any, X: Any) -> dict[str, Any]:
     }
     if isinstance(estimator, FeatureMap) and not sparse.issparse(X):
         few = np.asarray(X[:5], dtype=np.float64)
-        calls["variance"] = lambda: estimator._variance(few, few)
-        calls["bias"] = lambda: estimator._bias(few, few)
+        calls["variance"] = lambda: estimator.exact_variance(few, few)
+        calls["bias"] = lambda: estimator.bias(few, few)
     if isinstance(estimator, GramOperator):
         calls |= {"product": lambda: estimator @ np.eye(estimator.shape[0]), "diagonal": estimator.diagonal}
     return {name: _called(call) for name, call in calls.items()}

@@ -74,12 +74,12 @@ def check_feature_map(
 
 
 def _width(feature_map: FeatureMap, X: Array) -> int:
-    return int(clone(feature_map).fit(X)._n_features_out)
+    return int(clone(feature_map).fit(X).n_features_out_)
 
 
 def _resized(feature_map: FeatureMap, n_components: int) -> FeatureMap:
     other: FeatureMap = clone(feature_map)
-    other._set_width(n_components)
+    other.set_width(n_components)
     return other
 
 
@@ -98,7 +98,7 @@ def _expected(feature_map: FeatureMap, X: Array, rows: Array) -> tuple[FeatureMa
     """Return the map fitted on X, the kernel of all pairs of rows, and an allowance for the rounding of estimates."""
     fitted = clone(feature_map).set_params(random_state=0).fit(X)
     K = fitted.kernel_(rows)
-    return fitted, K[np.triu_indices(len(rows))], rounding(np.float64, fitted._n_features_out) * np.abs(K).max()
+    return fitted, K[np.triu_indices(len(rows))], rounding(np.float64, fitted.n_features_out_) * np.abs(K).max()
 
 
 def _check_mean(feature_map: FeatureMap, X: Array, rows: Array, estimates: Array, false_alarm: float) -> None:
@@ -111,9 +111,9 @@ def _check_error(feature_map: FeatureMap, X: Array, rows: Array, estimates: Arra
     fitted, K, atol = _expected(feature_map, X, rows)
     errors = (estimates - K) ** 2
     claimed = fitted.variance(rows)[np.triu_indices(len(rows))]
-    if fitted._variance(rows, rows) is None:
+    if fitted.exact_variance(rows, rows) is None:
         # The claim is a mean over re-draws, with a noise of its own: compare as many re-draws, one by one.
-        redrawn = (fitted._redrawn(np.random.RandomState(seed)) for seed in range(len(estimates)))
+        redrawn = (fitted.redrawn(np.random.RandomState(seed)) for seed in range(len(estimates)))
         errors += claimed - (_estimates(redrawn, rows) - K) ** 2
     assert_mean_close(errors, claimed, false_alarm=false_alarm, atol=atol**2)
 

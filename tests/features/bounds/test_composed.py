@@ -112,4 +112,4 @@ def test_members_of_a_sum_share_error_and_confidence():
 
 def test_shares_are_those_of_the_sum():
     both = Concatenate([LinearFeatures(), TensorSketch(), TensorSketch()], n_components=52).fit(ROWS)
-    assert [member._n_features_out for member in both.maps_] == shares([5, np.inf, np.inf], 52) == [5, 23, 24]
+    assert [member.n_features_out_ for member in both.maps_] == shares([5, np.inf, np.inf], 52) == [5, 23, 24]

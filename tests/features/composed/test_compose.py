@@ -51,7 +51,7 @@ def test_the_variance_by_redraws_agrees_with_the_closed_form(monkeypatch):
     X = sample_rows(3)
     closed = TensorSketch(n_components=8, random_state=0).fit(X)
     exact = closed.variance(X)
-    monkeypatch.setattr(TensorSketch, "_variance", lambda self, X, Y: None)
+    monkeypatch.setattr(TensorSketch, "exact_variance", lambda self, X, Y: None)
     estimated = closed.variance(X)
     # 200 squared errors whose own spread is about three times their mean (heavy tails of a product)
     np.testing.assert_allclose(estimated, exact, rtol=6 * 3 / np.sqrt(200))
@@ -67,7 +67,7 @@ def test_kernels_follow_the_members():
 def test_the_budget_is_shared_and_what_one_does_not_need_goes_to_the_others():
     X = sample_rows(4, 5)
     both = Concatenate([TensorSketch(), LinearFeatures(), TensorSketch()], n_components=26).fit(X)
-    assert [member._n_features_out for member in both.maps_] == [10, 5, 11]
+    assert [member.n_features_out_ for member in both.maps_] == [10, 5, 11]
     assert both.transform(X).shape == (4, 26)
     assert Concatenate([TensorSketch(n_components=3), LinearFeatures()]).fit_transform(X).shape == (4, 8)
 

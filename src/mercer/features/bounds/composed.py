@@ -147,7 +147,7 @@ def _union(chosen: Concatenate, task: Any) -> Iterator[Components]:
 
 
 def _most(chosen: Concatenate, task: Any) -> list[float]:
-    return [member._most_features(task.X.shape[1]) for member in chosen.maps]
+    return [member.most_features(task.X.shape[1]) for member in chosen.maps]
 
 
 def _product_mean_square(chosen: TensorProduct, task: Any) -> MeanSquare | None:

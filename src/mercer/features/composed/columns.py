@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.compose import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, Scale, TransformedKernel
@@ -17,7 +17,7 @@ class _Transformed(Wrapper):
     """A map of transformed rows. A subclass writes ``_wrapped``, the kernel that does the same."""
 
     _stored = Stored(
-        map_=Member(FeatureMap, {"n_features_in_": "inner", "_n_features_out": "D"}),
+        map_=Member(FeatureMap, {"n_features_in_": "inner", "n_features_out_": "D"}),
         applied=Member((Linear, TransformedKernel), attribute="_applied"),
     )
     _applied: Kernel
@@ -30,7 +30,7 @@ class _Transformed(Wrapper):
         """Transform rows as in ``fit``."""
         return _apply(self._applied, X)
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._applied = self._wrapped(Linear())  # a frozen value: what the parameters become later does not matter
         self._fit_map(self._transformed(X), rng)
         self.kernel_ = self._wrapped(self.map_.kernel_)
@@ -40,29 +40,29 @@ class _Transformed(Wrapper):
         width = self._transformed(np.empty((0, sizes["d"]))).shape[1]
         require(width == sizes["inner"], "map_ must take the columns that are left")
 
-    def _most_features(self, n_features: int) -> float:
-        return super()._most_features(self._width_of(n_features))
+    def most_features(self, n_features: int) -> float:
+        return super().most_features(self.width_of(n_features))
 
-    def _least_features(self, n_features: int) -> int:
-        return super()._least_features(self._width_of(n_features))
+    def least_features(self, n_features: int) -> int:
+        return super().least_features(self.width_of(n_features))
 
-    def _width_of(self, n_features: int) -> int:
+    def width_of(self, n_features: int) -> int:
         """Return how many columns are left of so many."""
         return int(_apply(self._wrapped(Linear()), np.empty((0, n_features))).shape[1])
 
-    def _writer(self, X: Any) -> Writer:
-        return self.map_._writer(self._transformed(X))
+    def writer(self, X: Any) -> Writer:
+        return self.map_.writer(self._transformed(X))
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
-        return self.map_._variance(self._transformed(X), self._transformed(Y))
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
+        return self.map_.exact_variance(self._transformed(X), self._transformed(Y))
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        return self.map_._bias(self._transformed(X), self._transformed(Y))
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        return self.map_.bias(self._transformed(X), self._transformed(Y))
 
-    def _reaches(self, n_features: int, level: float) -> Array | None:
+    def reaches(self, n_features: int, level: float) -> Array | None:
         wrapped = self._wrapped(Linear())
         width = self._transformed(np.empty((0, n_features))).shape[1]
-        inner = self.map_._reaches(width, level)
+        inner = self.map_.reaches(width, level)
         if inner is None or not isinstance(wrapped, Scale | Columns):
             return inner
         return pulled_back_reaches(wrapped, inner, n_features)
@@ -105,9 +105,10 @@ class ScaleColumns(_Transformed):
     def _wrapped(self, kernel: Kernel) -> Kernel:
         return kernel if self.weights is None else Scale(kernel, self.weights)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         largest = float(np.abs(self._applied.weights).max()) if isinstance(self._applied, Scale) else 1.0
-        return self.map_._largest_feature(largest * norm, X)
+        return self.map_.largest_feature(largest * norm, X)
 
 
 class SelectColumns(_Transformed):
@@ -143,5 +144,6 @@ class SelectColumns(_Transformed):
     def _wrapped(self, kernel: Kernel) -> Kernel:
         return kernel if self.columns is None else Columns(kernel, self.columns)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
-        return self.map_._largest_feature(norm, X)
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
+        return self.map_.largest_feature(norm, X)

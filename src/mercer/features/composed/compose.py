@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.hashes import draw_hashes
 from mercer.features.sketches.tensor_sketch import TensorSketch
@@ -40,29 +40,29 @@ class _Composition(FeatureMap):
     def _fit_members(self, members: list[FeatureMap], X: Any, rng: np.random.RandomState) -> None:
         for member in members:
             member.random_state = int(rng.randint(2**31 - 1))
-            member._fit_member(X, np.random.RandomState(member.random_state))
+            member.fit_member(X, np.random.RandomState(member.random_state))
 
     def _check_params(self) -> None:
         self._members()
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    def check_kernel(self, kernel: Kernel) -> None:
         """Accept: the kernel is made from the members', not given."""
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        raise AssertionError("a composition draws in _fit_checked")
+        raise AssertionError("a composition draws in fit_checked")
 
     @property
-    def _is_random(self) -> bool:
-        return any(member._is_random for member in self.maps_)
+    def is_random(self) -> bool:
+        return any(member.is_random for member in self.maps_)
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
-        other.maps_ = [member._redrawn(rng) for member in self.maps_]
+        other.maps_ = [member.redrawn(rng) for member in self.maps_]
         return other
 
-    def _reaches(self, n_features: int, level: float) -> Array | None:
+    def reaches(self, n_features: int, level: float) -> Array | None:
         """Return the farthest reach of the members that have one."""
-        known = [part for member in self.maps_ if (part := member._reaches(n_features, level)) is not None]
+        known = [part for member in self.maps_ if (part := member.reaches(n_features, level)) is not None]
         return np.maximum.reduce(known) if known else None
 
 
@@ -102,18 +102,19 @@ class Concatenate(_Composition):
         self.n_components = n_components  # type: ignore[assignment]
         self.random_state = random_state
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         members = self._members()
         if self.n_components is not None:
             self._share(members, X.shape[1])
         self._fit_members(members, X, rng)
         self.maps_ = members
-        self._n_features_out = sum(member._n_features_out for member in members)
+        self.n_features_out_ = sum(member.n_features_out_ for member in members)
         self.kernel_ = Sum(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
-        width = sum(member._n_features_out for member in self.maps_)
+        width = sum(member.n_features_out_ for member in self.maps_)
         require(sizes["D"] == width, "n_features_out must be the features of all maps_")
 
     def _share(self, members: list[FeatureMap], n_features: int) -> None:
@@ -121,12 +122,13 @@ class Concatenate(_Composition):
         least = len(members)
         way_out = "Each member needs at least one feature."
         left = check_integer("Concatenate", "n_components", self.n_components, least=least, way_out=way_out)
-        for member, share in zip(members, shares([m._most_features(n_features) for m in members], left), strict=True):
-            member._set_width(share)
+        for member, share in zip(members, shares([m.most_features(n_features) for m in members], left), strict=True):
+            member.set_width(share)
 
-    def _writer(self, X: Any) -> Writer:
-        ends = np.cumsum([member._n_features_out for member in self.maps_]).tolist()
-        writers = [member._writer(X) for member in self.maps_]
+    @override
+    def writer(self, X: Any) -> Writer:
+        ends = np.cumsum([member.n_features_out_ for member in self.maps_]).tolist()
+        writers = [member.writer(X) for member in self.maps_]
 
         def write(rows: slice, out: Array) -> None:
             start = 0
@@ -136,27 +138,32 @@ class Concatenate(_Composition):
 
         return write
 
-    def _least_features(self, n_features: int) -> int:
-        least = sum(member._least_features(n_features) for member in self._members())
+    @override
+    def least_features(self, n_features: int) -> int:
+        least = sum(member.least_features(n_features) for member in self._members())
         return least if self.n_components is None else min(least, self.n_components)
 
-    def _scratch_bytes(self, X: Any) -> float:
-        return max(member._scratch_bytes(X) for member in self.maps_)
+    @override
+    def scratch_bytes(self, X: Any) -> float:
+        return max(member.scratch_bytes(X) for member in self.maps_)
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
         total = np.zeros((X.shape[0], Y.shape[0]))
         for member in self.maps_:
-            part = member._variance(X, Y)
+            part = member.exact_variance(X, Y)
             if part is None:
                 return None
             total += part
         return total
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        return sum(member._bias(X, Y) for member in self.maps_)
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        return sum(member.bias(X, Y) for member in self.maps_)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
-        return max(member._largest_feature(norm, X) for member in self.maps_)
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
+        return max(member.largest_feature(norm, X) for member in self.maps_)
 
 
 def shares(most: Sequence[float], n_components: int) -> list[int]:
@@ -213,25 +220,28 @@ class TensorProduct(_Composition):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         members = self._members()
         self._fit_members(members, X, rng)
-        self._n_features_out = check_integer("TensorProduct", "n_components", self.n_components)
+        self.n_features_out_ = check_integer("TensorProduct", "n_components", self.n_components)
         self.maps_ = members
         self._draw_tables(rng)
         self.kernel_ = Product(tuple(member.kernel_ for member in members)) if len(members) > 1 else members[0].kernel_
 
     def _draw_tables(self, rng: np.random.RandomState) -> None:
-        tables = [draw_hashes(rng, self._n_features_out, (member._n_features_out,)) for member in self.maps_]
+        tables = [draw_hashes(rng, self.n_features_out_, (member.n_features_out_,)) for member in self.maps_]
         self.index_ = [index for index, _ in tables]
         self.sign_ = [sign for _, sign in tables]
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return True
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
-        other = super()._redrawn(rng)
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
+        other = super().redrawn(rng)
         other._draw_tables(rng)
         return other
 
@@ -243,11 +253,12 @@ class TensorProduct(_Composition):
         super()._check_stored(sizes)
         require(sizes["m"], "maps_ must not be empty")
         for member, index, sign in zip(self.maps_, self.index_, self.sign_, strict=True):
-            require(len(index) == len(sign) == member._n_features_out, "index_ must have a bucket a feature")
+            require(len(index) == len(sign) == member.n_features_out_, "index_ must have a bucket a feature")
 
-    def _writer(self, X: Any) -> Writer:
-        writers = [member._writer(X) for member in self.maps_]
-        widths = [member._n_features_out for member in self.maps_]
+    @override
+    def writer(self, X: Any) -> Writer:
+        writers = [member.writer(X) for member in self.maps_]
+        widths = [member.n_features_out_ for member in self.maps_]
 
         def write(rows: slice, out: Array) -> None:
             n_rows = rows.stop - rows.start
@@ -263,29 +274,32 @@ class TensorProduct(_Composition):
 
         return write
 
-    def _scratch_bytes(self, X: Any) -> float:
-        widest = max(member._n_features_out for member in self.maps_)
-        own = float(X.dtype.itemsize * (len(self.maps_) * self._n_features_out + widest))
-        return own + max(member._scratch_bytes(X) for member in self.maps_)
+    @override
+    def scratch_bytes(self, X: Any) -> float:
+        widest = max(member.n_features_out_ for member in self.maps_)
+        own = float(X.dtype.itemsize * (len(self.maps_) * self.n_features_out_ + widest))
+        return own + max(member.scratch_bytes(X) for member in self.maps_)
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
-        if any(member._is_random for member in self.maps_):
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
+        if any(member.is_random for member in self.maps_):
             return None
         factors = [PairMoments.of(_features(member, X), _features(member, Y)) for member in self.maps_]
-        return tensor_sketch_variance(factors, self._n_features_out)
+        return tensor_sketch_variance(factors, self.n_features_out_)
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        biases = [member._bias(X, Y) for member in self.maps_]
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        biases = [member.bias(X, Y) for member in self.maps_]
         if not any(np.any(bias) for bias in biases):
             return 0.0
-        values = [member.kernel_._gram(X, Y) for member in self.maps_]
+        values = [member.kernel_.evaluate(X, Y) for member in self.maps_]
         means = [value + bias for value, bias in zip(values, biases, strict=True)]
         return np.asarray(np.prod(means, axis=0) - np.prod(values, axis=0))
 
 
 def _features(member: FeatureMap, X: Array) -> Array:
-    out = np.empty((X.shape[0], member._n_features_out))
-    member._writer(X)(slice(0, X.shape[0]), out)
+    out = np.empty((X.shape[0], member.n_features_out_))
+    member.writer(X)(slice(0, X.shape[0]), out)
     return out
 
 
@@ -293,7 +307,7 @@ class Wrapper(_Composition):
     """A composition of one map, held as ``map``."""
 
     _stored = Stored(
-        map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "D"}),
+        map_=Member(FeatureMap, {"n_features_in_": "d", "n_features_out_": "D"}),
     )
 
     map: Any
@@ -308,32 +322,39 @@ class Wrapper(_Composition):
         (member,) = self._members()
         self._fit_members([member], X, rng)
         self.map_ = member
-        self._n_features_out = member._n_features_out
+        self.n_features_out_ = member.n_features_out_
 
     @property
-    def _is_random(self) -> bool:
-        return self.map_._is_random
+    @override
+    def is_random(self) -> bool:
+        return self.map_.is_random
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
-        other.map_ = self.map_._redrawn(rng)
+        other.map_ = self.map_.redrawn(rng)
         return other
 
-    def _reaches(self, n_features: int, level: float) -> Array | None:
-        return self.map_._reaches(n_features, level)
+    @override
+    def reaches(self, n_features: int, level: float) -> Array | None:
+        return self.map_.reaches(n_features, level)
 
-    def _least_features(self, n_features: int) -> int:
-        return 1 if self.map is None else int(self.map._least_features(n_features))
+    @override
+    def least_features(self, n_features: int) -> int:
+        return 1 if self.map is None else int(self.map.least_features(n_features))
 
-    def _scratch_bytes(self, X: Any) -> float:
-        return self.map_._scratch_bytes(X)
+    @override
+    def scratch_bytes(self, X: Any) -> float:
+        return self.map_.scratch_bytes(X)
 
-    def _most_features(self, n_features: int) -> float:
-        return np.inf if self.map is None else float(self.map._most_features(n_features))
+    @override
+    def most_features(self, n_features: int) -> float:
+        return np.inf if self.map is None else float(self.map.most_features(n_features))
 
-    def _set_width(self, n_components: int) -> None:
+    @override
+    def set_width(self, n_components: int) -> None:
         self.map = TensorSketch() if self.map is None else self.map
-        self.map._set_width(n_components)
+        self.map.set_width(n_components)
 
 
 class Rescale(Wrapper):
@@ -376,13 +397,15 @@ class Rescale(Wrapper):
         super()._check_params()
         check_real("Rescale", "scale", self.scale, least=0, strict=True)
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._check_params()
         self._fit_map(X, rng)
         self.kernel_ = Scaled(float(self.scale), self.map_.kernel_)
 
-    def _writer(self, X: Any) -> Writer:
-        write_member = self.map_._writer(X)
+    @override
+    def writer(self, X: Any) -> Writer:
+        write_member = self.map_.writer(X)
         factor = X.dtype.type(self.kernel_.scale**0.5)
 
         def write(rows: slice, out: Array) -> None:
@@ -391,12 +414,15 @@ class Rescale(Wrapper):
 
         return write
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
-        part = self.map_._variance(X, Y)
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
+        part = self.map_.exact_variance(X, Y)
         return None if part is None else self.kernel_.scale**2 * part
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        return self.kernel_.scale * self.map_._bias(X, Y)
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        return self.kernel_.scale * self.map_.bias(X, Y)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
-        return float(max(self.kernel_.scale**0.5, 1.0) * self.map_._largest_feature(norm, X))
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
+        return float(max(self.kernel_.scale**0.5, 1.0) * self.map_.largest_feature(norm, X))

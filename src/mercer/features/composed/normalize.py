@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import Writer
 from mercer.features.composed.compose import Wrapper
 from mercer.kernels import Normalized
@@ -39,12 +39,14 @@ class Normalize(Wrapper):
         self.map = map
         self.random_state = random_state
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._fit_map(X, rng)
         self.kernel_ = Normalized(self.map_.kernel_)
 
-    def _writer(self, X: Any) -> Writer:
-        write_member = self.map_._writer(X)
+    @override
+    def writer(self, X: Any) -> Writer:
+        write_member = self.map_.writer(X)
         kernel = self.map_.kernel_
 
         def write(rows: slice, out: Array) -> None:
@@ -53,12 +55,14 @@ class Normalize(Wrapper):
 
         return write
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
-        part = self.map_._variance(X, Y)
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
+        part = self.map_.exact_variance(X, Y)
         return None if part is None else np.asarray(part * self._factors(X, Y) ** 2)
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        return np.asarray(self.map_._bias(X, Y) * self._factors(X, Y))
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        return np.asarray(self.map_.bias(X, Y) * self._factors(X, Y))
 
     def _factors(self, X: Array, Y: Array) -> Array:
         return np.outer(*(inverse_lengths(self.map_.kernel_, rows) for rows in (X, Y)))

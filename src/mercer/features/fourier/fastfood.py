@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import Writer
 from mercer.features.fourier.independent import PhaseFeatures
 from mercer.features.fourier.orthogonal import (
@@ -74,7 +74,8 @@ class Fastfood(PhaseFeatures):
         radii_=Reals(("m",), 0.0),
     )
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         require_radial("Fastfood", kernel)
 
     @property
@@ -97,16 +98,19 @@ class Fastfood(PhaseFeatures):
         self.offsets_ = rng.uniform(0, 2 * np.pi, n_single)
         return n_components
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         size = self.permutation_.shape[1]
         norms = np.repeat(np.linalg.norm(self.diagonals_[1], axis=1), size)[: len(self.radii_)]
         turns = self.radii_ / (2 * np.pi * norms * size**0.5)
         return structured_writer(self, X, self.diagonals_, self.permutation_, turns)
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return dense_bytes(X)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         gaussian = float(np.abs(self.diagonals_[1]).max())
         return float(1 + norm * max(float(self.radii_.max()), 2.0 * X.shape[1] * max(gaussian, 1.0)))
 

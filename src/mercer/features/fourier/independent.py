@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.memo import remembered
@@ -59,10 +59,11 @@ class PhaseFeatures(FeatureMap):
         sound = sizes["s"] <= sizes["m"] and sizes["D"] == 2 * sizes["m"] - sizes["s"]
         require(sound, "n_features_out must be twice the frequencies less the offsets")
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         turns = remembered(self, self.frequencies_, X.dtype.str, lambda: self._turns(X.dtype))
         offsets = (self.offsets_ / (2 * np.pi)).astype(X.dtype)
-        scale = (2 / self._n_features_out) ** 0.5
+        scale = (2 / self.n_features_out_) ** 0.5
 
         def write(rows: slice, out: Array) -> bool:
             return core.fourier(X, rows, turns, offsets, scale, out)
@@ -81,16 +82,19 @@ class PhaseFeatures(FeatureMap):
         """Whether projections are products with ``frequencies_``, and no fast transforms."""
         return True
 
-    def _block_rows(self, n_rows: int) -> int:
+    @override
+    def block_rows(self, n_rows: int) -> int:
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS or not self._by_matrix:
             return config.block_rows
         return max(config.block_rows, min(_TALL_BLOCK, -(-n_rows // config.threads)))
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         return 1 + norm * float(np.linalg.norm(self.frequencies_))
 
-    def _reaches(self, n_features: int, level: float) -> Array | None:
+    @override
+    def reaches(self, n_features: int, level: float) -> Array | None:
         return reaches(self.kernel_, n_features, level)
 
 
@@ -170,7 +174,8 @@ class FourierFeatures(PhaseFeatures):
         super().__init__(kernel, n_components=n_components, random_state=random_state)
         self.pairs = pairs
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant(type(self).__name__, kernel)
 
     def _n_single(self, n_components: int) -> int:
@@ -179,8 +184,9 @@ class FourierFeatures(PhaseFeatures):
     def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:
         return frequencies(kernel, rng, n_frequencies, n_features)
 
-    def _variance(self, X: Array, Y: Array) -> Array:
-        return phase_variance(self.kernel_, X, Y, self._n_features_out, len(self.offsets_))
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
+        return phase_variance(self.kernel_, X, Y, self.n_features_out_, len(self.offsets_))
 
 
 def require_shift_invariant(owner: str, kernel: Kernel) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.config import get_config
 from mercer.features.base import Writer
 from mercer.features.fourier.independent import PhaseFeatures
@@ -100,7 +100,8 @@ class OrthogonalFeatures(PhaseFeatures):
         super().__init__(kernel, n_components=n_components, random_state=random_state)
         self.structured = structured
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         require_radial("OrthogonalFeatures", kernel)
         if self.structured not in (True, False, "auto"):
             raise ValueError(f"OrthogonalFeatures: structured must be True, False or 'auto', got {self.structured!r}.")
@@ -144,16 +145,18 @@ class OrthogonalFeatures(PhaseFeatures):
         self.radii_ = stratified_radii(kernel, rng, n_frequencies, n_features)
         return directions * self.radii_
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         if not self.structured_:
-            return super()._writer(X)
+            return super().writer(X)
         return structured_writer(self, X, self.signs_, np.empty((0, 0), dtype=np.int32), self._turns_per_unit())
 
     @property
     def _by_matrix(self) -> bool:
         return not self.structured_
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return 0.0 if self._by_matrix else dense_bytes(X)
 
     def _turns_per_unit(self) -> Array:
@@ -162,24 +165,27 @@ class OrthogonalFeatures(PhaseFeatures):
         turns: Array = self.radii_ / (2 * np.pi * size**1.5)
         return turns
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         return float(1 + norm * max(float(self.radii_.max()), float(X.shape[1] * 2) ** 1.5))
 
     def is_structured(self, n_features: int) -> bool:
         """Return whether ``fit`` takes Hadamard transforms on this many columns."""
         return n_features >= LEAST_STRUCTURED if self.structured == "auto" else bool(self.structured)
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
         if not isinstance(self.kernel_, Gaussian) or self.structured_:
             return None
         if X.shape[1] < LEAST_CLOSED or len(self.radii_) < LEAST_CLOSED:
             return None
         return gaussian_variance(self.kernel_, X, Y, len(self.radii_), len(self.offsets_))
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
         other.structured = self.structured_
-        return super(OrthogonalFeatures, other)._redrawn(rng)
+        return super(OrthogonalFeatures, other).redrawn(rng)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
@@ -248,7 +254,7 @@ def structured_writer(
     """Return the writer of a map whose projections are products of Hadamard and diagonal matrices."""
     diagonals, turns = diagonals.astype(X.dtype), turns_per_unit.astype(X.dtype)
     offsets = (feature_map.offsets_ / (2 * np.pi)).astype(X.dtype)
-    scale = (2 / feature_map._n_features_out) ** 0.5
+    scale = (2 / feature_map.n_features_out_) ** 0.5
 
     def write(rows: slice, out: Array) -> bool:
         return core.hadamard_features(X, rows, diagonals, permutation, turns, offsets, scale, out)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.fourier.independent import PhaseFeatures, require_shift_invariant
 from mercer.kernels import Kernel
 from mercer.kernels.spectral import frequencies_at, n_uniforms
@@ -60,7 +60,8 @@ class QuasiRandomFeatures(PhaseFeatures):
         frequencies_=Reals(("d", "m")),
     )
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("QuasiRandomFeatures", kernel)
 
     def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.config import lasting_limit
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import FourierFeatures, require_shift_invariant, write_phases
@@ -71,13 +71,14 @@ class ShiftInvariantFeatures(FeatureMap):
 
     _stored = Stored(
         map_=Member(
-            (FourierFeatures, OrthogonalFeatures, QuasiRandomFeatures), {"n_features_in_": "d", "_n_features_out": "D"}
+            (FourierFeatures, OrthogonalFeatures, QuasiRandomFeatures), {"n_features_in_": "d", "n_features_out_": "D"}
         ),
     )
 
     _natural_kernel = Gaussian()
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("ShiftInvariantFeatures", kernel)
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
@@ -85,8 +86,8 @@ class ShiftInvariantFeatures(FeatureMap):
         if chosen is OrthogonalFeatures and few_entries(X, X.shape[1], n_components):
             chosen = FourierFeatures
         self.map_ = chosen(kernel, n_components=n_components)
-        self.map_._fit_member(X, rng)
-        return self.map_._n_features_out
+        self.map_.fit_member(X, rng)
+        return self.map_.n_features_out_
 
     @staticmethod
     def kind_for(kernel: Kernel, n_features: int) -> type[FeatureMap]:
@@ -95,26 +96,33 @@ class ShiftInvariantFeatures(FeatureMap):
             return QuasiRandomFeatures
         return OrthogonalFeatures if isinstance(kernel, RadialKernel) else FourierFeatures
 
-    def _writer(self, X: Any) -> Writer:
-        return self.map_._writer(X)
+    @override
+    def writer(self, X: Any) -> Writer:
+        return self.map_.writer(X)
 
     def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
         write_phases("ShiftInvariantFeatures", write, X, rows, out)
 
-    def _scratch_bytes(self, X: Any) -> float:
-        return self.map_._scratch_bytes(X)
+    @override
+    def scratch_bytes(self, X: Any) -> float:
+        return self.map_.scratch_bytes(X)
 
-    def _block_rows(self, n_rows: int) -> int:
-        return self.map_._block_rows(n_rows)
+    @override
+    def block_rows(self, n_rows: int) -> int:
+        return self.map_.block_rows(n_rows)
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
-        return self.map_._variance(X, Y)
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
+        return self.map_.exact_variance(X, Y)
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
-        return self.map_._bias(X, Y)
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
+        return self.map_.bias(X, Y)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
-        return self.map_._largest_feature(norm, X)
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
+        return self.map_.largest_feature(norm, X)
 
-    def _reaches(self, n_features: int, level: float) -> Array | None:
+    @override
+    def reaches(self, n_features: int, level: float) -> Array | None:
         return reaches(self.kernel_, n_features, level)

@@ -134,10 +134,10 @@ def leverage(kernel: Any, X: Any, n_landmarks: int, *, random_state: Any = None)
 
 def _leverage_scores(kernel: Kernel, rows: "_Rows") -> Array:
     sketch = rows.X[rows.rng.permutation(rows.n)[: rows.m]]
-    values, vectors = eigh(kernel._prepared(sketch, np.float64)(sketch))
+    values, vectors = eigh(kernel.evaluator(sketch, np.float64)(sketch))
     kept = values > _FLAT * values[-1]
     projection = vectors[:, kept] / np.sqrt(values[kept])
-    columns = kernel._prepared(sketch, np.float64)
+    columns = kernel.evaluator(sketch, np.float64)
     Z = np.empty((rows.n, int(kept.sum())))
 
     def work(block: slice) -> None:
@@ -339,9 +339,9 @@ def _numeric(X: Any) -> bool:
 
 def _diagonal(kernel: Kernel, X: Any) -> Array:
     if X.ndim == 1:  # objects, or rows of a precomputed matrix
-        diagonal = np.array(kernel._diag(X), dtype=np.float64)
+        diagonal = np.array(kernel.evaluate_diag(X), dtype=np.float64)
     else:  # in float64, by blocks, so that both precisions draw by the same numbers
-        parts = [kernel._diag(X[rows].astype(np.float64)) for rows in row_blocks(X.shape[0])]
+        parts = [kernel.evaluate_diag(X[rows].astype(np.float64)) for rows in row_blocks(X.shape[0])]
         diagonal = np.concatenate(parts).astype(np.float64)
     if diagonal.min() < 0:
         row = int(np.argmin(diagonal))

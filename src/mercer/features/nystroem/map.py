@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer, as_kernel
@@ -165,11 +165,12 @@ class Nystroem(FeatureMap):
         objects = _objects(X)
         out = np.empty((len(objects), self.rank_))
         for rows in row_blocks(len(objects)):
-            self._writer(objects)(rows, out[rows])
+            self.writer(objects)(rows, out[rows])
         return out
 
-    def _times(self, X: Any, weights: Array) -> Array:
-        return self.transform(X) @ weights if self._of_objects else super()._times(X, weights)
+    @override
+    def times(self, X: Any, weights: Array) -> Array:
+        return self.transform(X) @ weights if self._of_objects else super().times(X, weights)
 
     def variance(self, X: Any, Y: Any = None) -> Array:
         """Return the jackknife estimate of the variance of <z(x), z(y)> over draws of the landmarks."""
@@ -177,20 +178,22 @@ class Nystroem(FeatureMap):
         if not self._of_objects:
             return super().variance(X, Y)
         X = _objects(X)
-        return self._variance(X, X if Y is None else _objects(Y))
+        return self.exact_variance(X, X if Y is None else _objects(Y))
 
-    def _check_fit(self, X: Any) -> Any:
+    @override
+    def check_fit(self, X: Any) -> Any:
         if _is_function(self.kernel) and isinstance(X, list | tuple):
             return _objects(X)
-        X = super()._check_fit(X)
+        X = super().check_fit(X)
         return _gram_matrix(X) if _is_precomputed(self.kernel) else X
 
-    def _fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    @override
+    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._of_objects = X.ndim == 1
         kernel = self._resolved(X)
         n_components = check_integer("Nystroem", "n_components", self.n_components)
         rows = np.arange(X.shape[0]) if _is_precomputed(self.kernel) else X
-        self._n_features_out = self._draw(kernel, rows, n_components, rng)
+        self.n_features_out_ = self._draw(kernel, rows, n_components, rng)
         self.kernel_ = kernel
 
     def _resolved(self, X: Any) -> Kernel:
@@ -199,10 +202,10 @@ class Nystroem(FeatureMap):
         if _is_function(self.kernel):
             return FunctionKernel(self.kernel)  # type: ignore[arg-type]
         kernel = as_kernel("Nystroem", self.kernel, self._natural_kernel).resolve(X)
-        kernel._check_domain("X", X)
+        kernel.check_domain("X", X)
         return kernel
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    def check_kernel(self, kernel: Kernel) -> None:
         """Accept: whether a kernel is positive semi-definite is seen on the landmarks."""
 
     def _check_params(self) -> None:
@@ -277,9 +280,10 @@ class Nystroem(FeatureMap):
             return np.ascontiguousarray(projection[:, : self.rank])
         return projection @ _principal_directions(kernel, X, self.landmarks_, projection, self.rank)
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         if X.ndim == 2 and not isinstance(self.kernel_, PrecomputedKernel):
-            self.kernel_._check_domain("X", X)
+            self.kernel_.check_domain("X", X)
         features = self._features(X.dtype if X.dtype != object else np.dtype(np.float64))
         return lambda rows, out: features(X[rows], out)
 
@@ -292,7 +296,8 @@ class Nystroem(FeatureMap):
             return lambda X, out: core.trapezoidal_product(columns(X), weights, first, out)
         return self.kernel_._features(self.landmarks_, self.projection_, first, dtype)
 
-    def _block_rows(self, n_rows: int) -> int:
+    @override
+    def block_rows(self, n_rows: int) -> int:
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows  # the user's wish
@@ -306,9 +311,9 @@ class Nystroem(FeatureMap):
         if isinstance(self.kernel_, PrecomputedKernel):
             indices = self.landmark_indices_
             return lambda X: np.ascontiguousarray(X[:, indices], dtype=dtype)
-        return self.kernel_._prepared(self.landmarks_, dtype)
+        return self.kernel_.evaluator(self.landmarks_, dtype)
 
-    def _variance(self, X: Any, Y: Any) -> Array:
+    def exact_variance(self, X: Any, Y: Any) -> Array:
         """Return the jackknife (Epperly and Tropp, 2022) without fitting anything again.
 
         Without landmark i the estimate falls by a_i(x) a_i(y) / B_ii, with B = W^+ and a(x) = k(x, I) B: the inverse of
@@ -322,13 +327,16 @@ class Nystroem(FeatureMap):
         squares = (A * scale) ** 2 @ (B**2).T
         return np.asarray(np.maximum((m - 1) / m * (squares - m * mean**2), 0.0))
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         return self  # the landmarks are learned, from rows that are not kept
 
-    def _most_features(self, n_features: int) -> float:
+    @override
+    def most_features(self, n_features: int) -> float:
         return np.inf if self.rank is None else self.rank
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         if not isinstance(self.kernel_, StationaryKernel):
             return np.inf
         # Kernel values are at most 1, but squared distances on the way to them are not.
@@ -384,8 +392,8 @@ def _precision(kernel: Kernel, X: Any) -> np.dtype[Any]:
 def _gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
     """Return W in float64, scaled as drawn, refusing an asymmetric or non-finite one."""
     with np.errstate(over="ignore", invalid="ignore"):
-        W = kernel._prepared(chosen.points, np.float64)(chosen.points)
-    kernel._check_finite(W)
+        W = kernel.evaluator(chosen.points, np.float64)(chosen.points)
+    kernel.check_finite(W)
     gap = float(np.abs(W - W.T).max())
     if gap > np.sqrt(np.finfo(dtype).eps) * float(np.abs(W).max()):
         raise ValueError(f"Nystroem: {kernel!r} is not symmetric: k(x, y) and k(y, x) differ by {gap:.6g}.")
@@ -409,7 +417,7 @@ def _check_spectrum(kernel: Kernel, values: Array, dtype: np.dtype[Any]) -> None
 
 def _principal_directions(kernel: Kernel, X: Any, landmarks: Any, projection: Array, rank: int) -> Array:
     """Return the leading eigenvectors of Z^T Z; not centred, on purpose: it is Z Z^T that is approximated."""
-    columns = kernel._prepared(landmarks, np.float64)
+    columns = kernel.evaluator(landmarks, np.float64)
     blocks = row_blocks(X.shape[0])
     r = projection.shape[1]
     sums = np.zeros((r, r))

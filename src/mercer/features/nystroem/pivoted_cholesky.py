@@ -54,7 +54,7 @@ class _Factor:
         """Return f of the rows of these numbers, in float64."""
         if not len(self.indices):
             return np.zeros((len(numbers), 0))
-        values = self.kernel._prepared(self.X[self.indices], np.float64)(self.X[numbers])
+        values = self.kernel.evaluator(self.X[self.indices], np.float64)(self.X[numbers])
         solved: Array = solve_triangular(self.triangle, values.T, lower=True, check_finite=False)
         return solved.T
 
@@ -72,7 +72,7 @@ class _Factor:
         """
         out = diagonal.copy()
         if len(self.indices):
-            columns = self.kernel._prepared(self.X[self.indices], np.float64)
+            columns = self.kernel.evaluator(self.X[self.indices], np.float64)
             identity = np.eye(len(self.indices))
             inverse = solve_triangular(self.triangle, identity, lower=True, check_finite=False).T
 
@@ -101,7 +101,7 @@ class _HeldFactor(_Factor):
         super().grow(indices, left, corner)
         if not more:
             return
-        columns = self.kernel._prepared(self.X[indices], np.float64)
+        columns = self.kernel.evaluator(self.X[indices], np.float64)
 
         def work(rows: slice) -> None:
             values = columns(self.X[rows]) - self._f[rows, :j] @ left.T
@@ -186,7 +186,7 @@ def _accepted(
     bar = np.maximum(rng.random_sample(len(proposals)) * upper[proposals], _FLAT * diagonal[proposals])
     able = np.flatnonzero(left_over > bar)  # residuals only fall
     f, left_over, bar, rows = f[able], left_over[able], bar[able], factor.X[proposals[able]]
-    gram = factor.kernel._prepared(rows, np.float64)(rows) - f @ f.T if len(able) else np.zeros((0, 0))
+    gram = factor.kernel.evaluator(rows, np.float64)(rows) - f @ f.T if len(able) else np.zeros((0, 0))
     columns = np.zeros((len(able), min(room, len(able))))
     kept: list[int] = []
     for s in range(len(able)):
@@ -235,7 +235,7 @@ def greedily_pivoted_cholesky(kernel: Kernel, X: Any, n_pivots: int, *, diagonal
         if residual[s] <= _FLAT * diagonal[s]:
             break
         j = len(indices)
-        column = kernel._prepared(X[[s]], np.float64)(X)[:, 0]
+        column = kernel.evaluator(X[[s]], np.float64)(X)[:, 0]
         column -= factor[:j, s] @ factor[:j]
         factor[j] = column / np.sqrt(residual[s])
         residual -= factor[j] ** 2

@@ -179,7 +179,7 @@ class _FactorialExpansion(Expansion):
     def beyond(self, kernel: Any, X: Any) -> float:
         """Return the largest k(x, x) P(N > last degree), with N of the Poisson distribution of mean rate |v(x)|^2."""
         with np.errstate(over="ignore", invalid="ignore"):
-            lost = kernel._diag(X) * gammainc(self.last_degree + 1, self.rate * self.squares(X))
+            lost = kernel.evaluate_diag(X) * gammainc(self.last_degree + 1, self.rate * self.squares(X))
         return float(np.nan_to_num(lost, nan=np.inf).max())
 
 

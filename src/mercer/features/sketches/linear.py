@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, power_sketch_variance
@@ -44,7 +44,8 @@ class LinearFeatures(FeatureMap):
 
     _natural_kernel = Linear()
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, Linear):
             raise ValueError(f"LinearFeatures: kernel must be Linear(), got {kernel!r}. Use feature_map(kernel).")
 
@@ -53,7 +54,8 @@ class LinearFeatures(FeatureMap):
         self.index_, self.sign_ = draw_hashes(rng, n_components, (n_features if n_features > n_components else 0,))
         return int(min(n_features, n_components))
 
-    def _most_features(self, n_features: int) -> float:
+    @override
+    def most_features(self, n_features: int) -> float:
         return n_features
 
     @property
@@ -61,10 +63,12 @@ class LinearFeatures(FeatureMap):
         return len(self.index_) == 0
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return not self._exact
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         def copy(rows: slice, out: Array) -> None:
             out[...] = X[rows].toarray() if sparse.issparse(X) else X[rows]
 
@@ -73,15 +77,18 @@ class LinearFeatures(FeatureMap):
 
         return copy if self._exact else sketch
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return float(X.shape[1] * X.dtype.itemsize) if self._exact and sparse.issparse(X) else 0.0
 
-    def _variance(self, X: Array, Y: Array) -> Array:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
         if self._exact:
             return np.zeros((X.shape[0], Y.shape[0]))
-        return power_sketch_variance(PairMoments.of(X, Y), 1, self._n_features_out)
+        return power_sketch_variance(PairMoments.of(X, Y), 1, self.n_features_out_)
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         return float(X.shape[1] ** 0.5 * norm)
 
     def _check_stored(self, sizes: Sizes) -> None:

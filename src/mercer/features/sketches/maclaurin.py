@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.degrees import (
     check_radius,
@@ -119,7 +119,8 @@ class RandomMaclaurin(FeatureMap):
         self.max_degree = max_degree
         self.p = p
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if isinstance(kernel, Composed) and self.h01:
             raise ValueError(
                 f"{_NAME}: h01=True takes the linear part exactly, and the linear part of {kernel!r} is the inner "
@@ -155,7 +156,7 @@ class RandomMaclaurin(FeatureMap):
         inner = kernel.inner if isinstance(kernel, Composed) else None
         f = cast(DotProductKernel, kernel.f if isinstance(kernel, Composed) else kernel)
         coefficients = series(_NAME, f, self.p, self.max_degree)
-        largest = check_radius(_NAME, f, largest_square(X) if inner is None else float(inner._diag(X).max()))
+        largest = check_radius(_NAME, f, largest_square(X) if inner is None else float(inner.evaluate_diag(X).max()))
         exact = self._exact_width(coefficients, X.shape[1])
         law = degree_law(coefficients, self.p, first=2 if exact else 0)
         n_random = _random_width(n_components, exact, any_random=bool(law.any()))
@@ -200,11 +201,12 @@ class RandomMaclaurin(FeatureMap):
             stacklevel=5,
         )
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         scales = self._scales().astype(X.dtype)
         widths = np.array([(self.degrees_ > j).sum() for j in range(self.degrees_.max(initial=0))], dtype=np.int64)
         n_projected = int(widths[0]) if len(widths) else 0
-        exact = self._n_features_out - len(self.degrees_)
+        exact = self.n_features_out_ - len(self.degrees_)
         products = self._products_of_draws if self.inner_ is not None else self._products
         write_products = products(X, widths, scales[:n_projected])
 
@@ -239,9 +241,10 @@ class RandomMaclaurin(FeatureMap):
 
         return write
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         draws = 4.0 * self.degrees_.sum() if self.inner_ else 0.0  # of all factors, as a map makes and orders them
-        exact = self._n_features_out - len(self.degrees_)
+        exact = self.n_features_out_ - len(self.degrees_)
         return float(X.dtype.itemsize * (draws + exact))
 
     def _scales(self) -> Array:
@@ -257,7 +260,8 @@ class RandomMaclaurin(FeatureMap):
             block = X[rows].toarray() if sparse.issparse(X) else X[rows]
             np.multiply(block, X.dtype.type(np.sqrt(a1)), out=out[:, int(a0 > 0) :])
 
-    def _variance(self, X: Array, Y: Array) -> Array | None:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array | None:
         if not len(self.degrees_):
             return np.zeros((X.shape[0], Y.shape[0]))
         if self.inner_ is None:
@@ -270,18 +274,21 @@ class RandomMaclaurin(FeatureMap):
             mean, moment = self.inner_.mean(X, Y), inner_moment
         return maclaurin_variance(mean, moment, self.coefficients_, self.law_, len(self.degrees_))
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
         f = self.kernel_.f if isinstance(self.kernel_, Composed) else cast(DotProductKernel, self.kernel_)
         if self.inner_ is None and f.last_degree is not None and f.last_degree < len(self.coefficients_):
             return 0.0
         mean = PairMoments.of(X, Y).t if self.inner_ is None else self.inner_.mean(X, Y)
-        return np.asarray(np.polynomial.polynomial.polyval(mean, self.coefficients_) - self.kernel_._gram(X, Y))
+        return np.asarray(np.polynomial.polynomial.polyval(mean, self.coefficients_) - self.kernel_.evaluate(X, Y))
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return len(self.degrees_) > 0
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other, n_features = copy(self), self.n_features_in_
         other.degrees_ = _draw_degrees(self.law_, len(self.degrees_), rng)
         n_factors = int(other.degrees_.sum())
@@ -292,7 +299,8 @@ class RandomMaclaurin(FeatureMap):
             other.inner_ = scalar_draws(inner, np.zeros((1, n_features)), max(n_factors, 1), rng)
         return other
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         if self.inner_ is not None:
             return np.inf
         one_norm = max(float(X.shape[1]) ** 0.5 * norm, 1.0)

@@ -88,12 +88,12 @@ class _Columns(ScalarDraws):
     """The features of a map with independent features, in random order."""
 
     _stored = Stored(
-        feature_map=Member(FeatureMap, {"_n_features_out": "n"}),
+        feature_map=Member(FeatureMap, {"n_features_out_": "n"}),
         order=Integers(("n",), least=0, below="n"),
     )
 
     def __init__(self, kernel: Kernel, feature_map: FeatureMap, X: Any, n: int, rng: np.random.RandomState):
-        feature_map._fit_member(X, rng)
+        feature_map.fit_member(X, rng)
         self.feature_map = feature_map
         # A map may sort its features (Random Maclaurin by degree): shuffled, they are exchangeable again.
         self.order = rng.permutation(n)
@@ -104,7 +104,7 @@ class _Columns(ScalarDraws):
         return len(self.order)
 
     def writer(self, X: Any) -> Writer:
-        write_features = self.feature_map._writer(X)
+        write_features = self.feature_map.writer(X)
         n = len(self.order)
 
         def write(rows: slice, out: Array) -> None:
@@ -115,10 +115,10 @@ class _Columns(ScalarDraws):
         return write
 
     def mean(self, X: Array, Y: Array) -> Array:
-        return np.asarray(self.feature_map.kernel_._gram(X, Y) + self.feature_map._bias(X, Y))
+        return np.asarray(self.feature_map.kernel_.evaluate(X, Y) + self.feature_map.bias(X, Y))
 
     def second_moment(self, X: Array, Y: Array) -> Array | None:
-        variance = self.feature_map._variance(X, Y)
+        variance = self.feature_map.exact_variance(X, Y)
         if variance is None:
             return None
         return np.asarray(variance * len(self.order) + self.mean(X, Y) ** 2)
@@ -171,7 +171,9 @@ class _SignedSum(ScalarDraws):
                 return None
             total += moment
             for other in (*self.kernel.terms[:i], *self.kernel.terms[i + 1 :]):
-                total += np.outer(term._diag(X), other._diag(Y)) + 2 * term._gram(X, Y) * other._gram(X, Y)
+                total += np.outer(term.evaluate_diag(X), other.evaluate_diag(Y)) + 2 * term.evaluate(
+                    X, Y
+                ) * other.evaluate(X, Y)
         return total
 
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.expansions import split_expansion
 from mercer.features.sketches.strata import STORED_ALLOCATION, Strata, publish_allocation, sample_rows
@@ -78,7 +78,8 @@ class SplitSketch(FeatureMap):
         direction_=Reals(("w",)),
     )
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, Polynomial):
             raise ValueError(
                 f"SplitSketch: kernel must be a Polynomial, got {kernel!r}. TensorSketch expands Exponential and "
@@ -97,13 +98,16 @@ class SplitSketch(FeatureMap):
         publish_allocation(self, self.strata_)
         return self.strata_.n_features_out
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         return self.strata_.writer(X)
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return self.strata_.scratch_bytes(X)
 
-    def _variance(self, X: Array, Y: Array) -> Array:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
         return self.strata_.variance(X, Y)
 
     def _check_stored(self, sizes: Sizes) -> None:
@@ -115,16 +119,19 @@ class SplitSketch(FeatureMap):
             expansion.width == sizes["w"] == width, "direction_ and strata_ must have the columns of X, and coef0's"
         )
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
         if not self.strata_.allocation.dropped:
             return 0.0
-        return self.strata_.mean(X, Y) - self.kernel_._gram(X, Y)
+        return self.strata_.mean(X, Y) - self.kernel_.evaluate(X, Y)
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return self.strata_.is_random
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
         other.strata_ = self.strata_.redrawn(rng)
         return other

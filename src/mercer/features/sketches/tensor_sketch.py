@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.degrees import check_radius, largest_square
 from mercer.features.sketches.expansions import Expansion, exponential_expansion, gaussian_expansion, series_expansion
@@ -129,7 +129,8 @@ class TensorSketch(FeatureMap):
         super().__init__(kernel, n_components=n_components, random_state=random_state)
         self.n_sketches = n_sketches
 
-    def _check_kernel(self, kernel: Kernel) -> None:
+    @override
+    def check_kernel(self, kernel: Kernel) -> None:
         if not isinstance(kernel, DotProductKernel | Gaussian):
             raise ValueError(
                 f"TensorSketch: kernel must be a dot-product or a Gaussian kernel, got {kernel!r}. "
@@ -184,7 +185,8 @@ class TensorSketch(FeatureMap):
         self.truncation_error_ = expansion.beyond(kernel, X)
         return strata.n_features_out
 
-    def _writer(self, X: Any) -> Writer:
+    @override
+    def writer(self, X: Any) -> Writer:
         if self.strata_ is not None:
             return self.strata_.writer(X)
         kernel = cast(Polynomial, _as_polynomial(self.kernel_))
@@ -192,7 +194,7 @@ class TensorSketch(FeatureMap):
         # The average's 1/sqrt(t) goes into the rows: the p-th root of it, since a sketch is a product of p factors.
         share = n_sketches ** (-0.5 / kernel.degree)
         scale, constant = share * sqrt(kernel.gamma), share * sqrt(kernel.coef0)
-        width = self._n_features_out // n_sketches
+        width = self.n_features_out_ // n_sketches
 
         def write(rows: slice, out: Array) -> None:
             for i, (index, sign) in enumerate(zip(self.index_, self.sign_, strict=True)):
@@ -200,40 +202,46 @@ class TensorSketch(FeatureMap):
 
         return write
 
-    def _scratch_bytes(self, X: Any) -> float:
+    @override
+    def scratch_bytes(self, X: Any) -> float:
         return 0.0 if self.strata_ is None else self.strata_.scratch_bytes(X)
 
-    def _variance(self, X: Array, Y: Array) -> Array:
+    @override
+    def exact_variance(self, X: Array, Y: Array) -> Array:
         if self.strata_ is not None:
             return self.strata_.variance(X, Y)
         kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         pairs = PairMoments.affine(X, Y, kernel.gamma, kernel.coef0)
         n_sketches = len(self.index_)
-        return power_sketch_variance(pairs, kernel.degree, self._n_features_out // n_sketches) / n_sketches
+        return power_sketch_variance(pairs, kernel.degree, self.n_features_out_ // n_sketches) / n_sketches
 
-    def _bias(self, X: Array, Y: Array) -> Array | float:
+    @override
+    def bias(self, X: Array, Y: Array) -> Array | float:
         if self.strata_ is None or (self.truncated_at_ is None and not self.strata_.allocation.dropped):
             return 0.0
-        return self.strata_.mean(X, Y) - self.kernel_._gram(X, Y)
+        return self.strata_.mean(X, Y) - self.kernel_.evaluate(X, Y)
 
     @property
-    def _is_random(self) -> bool:
+    @override
+    def is_random(self) -> bool:
         return self.strata_ is None or self.strata_.is_random
 
-    def _redrawn(self, rng: np.random.RandomState) -> Self:
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
         if self.strata_ is not None:
             other.strata_ = self.strata_.redrawn(rng)
         else:
-            n_buckets = self._n_features_out // len(self.index_)
+            n_buckets = self.n_features_out_ // len(self.index_)
             other.index_, other.sign_ = draw_hashes(rng, n_buckets, self.index_.shape)
         return other
 
-    def _largest_feature(self, norm: float, X: Any) -> float:
+    @override
+    def largest_feature(self, norm: float, X: Any) -> float:
         if self.strata_ is not None:
             return np.inf
         # Spectra are bounded by products of 1-norms, times 2 a factor that the core takes back at the end, and the
         # inverse transform sums D of them before it divides.
         kernel = cast(Polynomial, _as_polynomial(self.kernel_))
         one_norm = sqrt(kernel.gamma * X.shape[1]) * norm + sqrt(kernel.coef0)
-        return float(self._n_features_out * (2 * one_norm) ** kernel.degree)
+        return float(self.n_features_out_ * (2 * one_norm) ** kernel.degree)

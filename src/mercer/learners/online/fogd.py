@@ -17,7 +17,7 @@ from mercer.validation import check_integer
 
 class _FOGD(OnlineLearner):
     _stored = Stored(
-        feature_map_=Member(FeatureMap, {"n_features_in_": "d", "_n_features_out": "f"}),
+        feature_map_=Member(FeatureMap, {"n_features_in_": "d", "n_features_out_": "f"}),
         state_=Member(Weights),
         **RANGES,
     )
@@ -64,8 +64,8 @@ class _FOGD(OnlineLearner):
             drawn = clone(self.features).fit(X)
         else:
             raise ValueError(f"{name}: features must be a feature map such as TensorSketch(), got {self.features!r}.")
-        weights = Weights.zeros(name, rule, self._n_columns(), drawn._n_features_out + 1)
-        reaches = drawn._reaches(X.shape[1], LEVEL)
+        weights = Weights.zeros(name, rule, self._n_columns(), drawn.n_features_out_ + 1)
+        reaches = drawn.reaches(X.shape[1], LEVEL)
         return {"feature_map_": drawn, "state_": weights, **({} if reaches is None else {"_reaches": reaches})}
 
     def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:

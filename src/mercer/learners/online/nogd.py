@@ -16,7 +16,7 @@ from mercer.validation import check_integer, check_memory
 
 class _NOGD(OnlineLearner):
     _stored = Stored(
-        feature_map_=Member(Nystroem, {"n_features_in_": "d", "_n_features_out": "f"}, nullable=True),
+        feature_map_=Member(Nystroem, {"n_features_in_": "d", "n_features_out_": "f"}, nullable=True),
         state_=Member((Support, Weights)),
     )
 
