@@ -126,8 +126,8 @@ class Kernel(ABC):
             for _, inner in _inner_kernels(field.name, getattr(self, field.name)):
                 inner.check_domain(name, X)
 
-    @override
     def check_finite(self, values: Array) -> None:
+        """Refuse kernel values that overflow."""
         if not np.isfinite(values).all():
             raise ValueError(
                 f"{self!r} overflows {values.dtype} on these rows. Scale X down, lower gamma or the degree, "
