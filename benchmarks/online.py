@@ -16,7 +16,8 @@ from sklearn.base import clone
 
 from benchmarks.measure import Row, best_of_both
 from mercer import FOGDClassifier, Gaussian, NOGDClassifier, config_context, reference
-from mercer.reference.online import LOSSES, online_newton_by_rows
+from mercer.core import LOSSES
+from mercer.reference.online import online_newton_by_rows
 
 N_ROWS, N_COLUMNS, BLOCK = 20_000, 54, 1000
 LEAST_RATE = 1e5

@@ -1,5 +1,10 @@
 """The core under test is the one expected; the choice of primitive per call."""
 
+import ast
+import inspect
+from itertools import chain
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -38,3 +43,22 @@ def test_pointers_of_another_integer_type_than_the_columns(rng):
     core.count_sketch(X, slice(2, 5), index, sign, out)
     reference.count_sketch(X.toarray()[2:5], index, sign, expected)
     np.testing.assert_allclose(out, expected)
+
+
+def _stub():
+    stub = ast.parse((Path(core.__file__).parent / "_core.pyi").read_text())
+    return {node.name: [a.arg for a in node.args.args] for node in stub.body if isinstance(node, ast.FunctionDef)}
+
+
+GROUPED = {"descend", "descend_csr", "online_kernel_gradient", "online_newton", "rows_in_doubt", "nearest_centres"}
+
+
+@pytest.mark.parametrize("name", sorted(set(reference.__all__) & set(_stub())))
+def test_reference_and_compiled_primitives_take_the_same_arguments(name):
+    parameters = inspect.signature(getattr(reference, name)).parameters
+    grouped = [parameter.annotation for parameter in parameters.values() if hasattr(parameter.annotation, "_fields")]
+    assert bool(grouped) == (name in GROUPED)
+    fields = [list(getattr(p.annotation, "_fields", [p.name])) for p in parameters.values()]
+    assert sum(map(len, fields)) == len(_stub()[name])
+    if not grouped or name.startswith("descend"):  # the others give fields shorter names, or an order of their own
+        assert list(chain.from_iterable(fields)) == _stub()[name]

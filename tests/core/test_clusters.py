@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from oracle import strided
 
-from mercer import _core, reference
+from mercer import _core, core, reference
+from mercer.core import ClusterChanges, ClusterDoubts, ClusterHeads, ClusterRows, ClusterScale
 
 SHAPES = [(1, 1, 1), (5, 2, 3), (13, 4, 8), (40, 7, 19), (100, 10, 33), (50, 70, 12), (30, 130, 9)]  # rows, k, features
 
@@ -40,13 +41,15 @@ def test_nearest_centres(level, dtype, n, k, d, gathered, weighted, by):
     candidates = words(possible) if by == "candidates" else np.zeros((len(rows), 0), np.uint64)
     products = np.zeros((len(rows), 0), dtype) if by == "candidates" else Z[rows] @ centres.T
     results = []
-    for core in (_core, reference):
-        state = [norms.copy(), labels.copy(), margins.copy(), np.zeros((k, d)), np.zeros(k)]
+    for primitives in (core, reference):
+        state = ClusterRows(norms.copy(), labels.copy(), margins.copy())
+        changes = ClusterChanges(weight, np.zeros((k, d)), np.zeros(k))
         features = Z[rows] if gathered else Z
-        if core is _core:
+        if primitives is core:
             features, products = strided(features), strided(products)
-        moves = core.nearest_centres(features, rows, candidates, products, centres, slack, longest, weight, *state)
-        results.append((moves, *state))
+        doubts, scale = ClusterDoubts(rows, candidates), ClusterScale(slack, longest)
+        moves = primitives.nearest_centres(features, doubts, products, centres, scale, state, changes)
+        results.append((moves, *state, *changes[1:]))
     assert results[0][0] == results[1][0]
     np.testing.assert_array_equal(results[0][2], results[1][2])
     eps = np.finfo(dtype).eps
@@ -99,11 +102,12 @@ def test_rows_in_doubt(level, n, k, h, rest):
     norms, longest = np.square(Z).sum(axis=1), np.square(centres).sum(axis=1).max()
     slack = 8 * np.finfo(np.float32).eps * (h + 5) ** 0.5
     results = []
-    for core in (_core, reference):
-        state = [margins.copy(), np.full(n, -1), np.zeros((n, -(-k // 64)), np.uint64)]
-        table = strided(heads) if core is _core else heads
-        count = core.rows_in_doubt(moved, table, rests, *of_centres(centres, h), slack, longest, norms, labels, *state)
-        results.append((state[0], state[1][:count], state[2][:count]))
+    for primitives in (core, reference):
+        state = ClusterRows(norms, labels, margins.copy())
+        doubts = ClusterDoubts(np.full(n, -1), np.zeros((n, -(-k // 64)), np.uint64))
+        table = ClusterHeads(strided(heads) if primitives is core else heads, rests, *of_centres(centres, h))
+        count = primitives.rows_in_doubt(moved, table, ClusterScale(slack, longest), state, doubts)
+        results.append((state.margins, doubts.rows[:count], doubts.candidates[:count]))
     np.testing.assert_array_equal(results[0][1], results[1][1])
     np.testing.assert_array_equal(results[0][2], results[1][2])
     np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-4, atol=2e-5 * longest)
@@ -140,21 +144,13 @@ def _check_candidates(found, doubt, bits, exact, labels, left):
 def test_without_heads_rows_without_a_margin_are_in_doubt(level):
     margins, doubt = np.array([1.0, 0.1, 0.3], np.float32), np.zeros(3, dtype=np.int64)
     empty, sizes = np.zeros((3, 0), np.float32), np.zeros((3, 2), np.float32)
-    for core in (_core, reference):
-        count = core.rows_in_doubt(
+    for primitives in (core, reference):
+        count = primitives.rows_in_doubt(
             np.array([0.2, 0.4], np.float32),
-            empty,
-            np.zeros(3, np.float32),
-            empty[:2],
-            sizes,
-            empty[:0],
-            0.0,
-            1.0,
-            np.ones(3),
-            np.array([1, 0, 1], np.int32),
-            margins.copy(),
-            doubt,
-            np.zeros((3, 0), np.uint64),
+            ClusterHeads(empty, np.zeros(3, np.float32), empty[:2], sizes, empty[:0]),
+            ClusterScale(0.0, 1.0),
+            ClusterRows(np.ones(3), np.array([1, 0, 1], np.int32), margins.copy()),
+            ClusterDoubts(doubt, np.zeros((3, 0), np.uint64)),
         )
         assert doubt[:count].tolist() == [1, 2]
 

@@ -5,6 +5,8 @@ import pytest
 from oracle import draw_csr, draw_rows, strided, to_dense
 
 from mercer import _core, reference
+from mercer.core import BoxTables
+from mercer.reference.types import CsrRows
 
 LOSSES = ["hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"]
 
@@ -49,6 +51,15 @@ def _epochs(function, rows, arguments, n_rows, n_epochs=3):
     return arguments
 
 
+def _reference(*arguments, **tables):
+    """Call the NumPy primitive with the arguments of the compiled one."""
+    *rows, order = arguments
+    if len(rows) == 1:
+        reference.descend(rows[0], order, BoxTables(**tables))
+    else:
+        reference.descend_csr(CsrRows(*rows), order, BoxTables(**tables))
+
+
 def _assert_same_descent(got, expected, dtype, n_steps):
     # Each step rounds at most a few times, and the next ones pass the error on without amplifying it.
     tolerance = 8 * np.finfo(dtype).eps * n_steps
@@ -64,7 +75,7 @@ def test_compiled_equals_reference(level, dtype, loss, n, d, n_problems):
     rng = np.random.default_rng(n)
     Z = draw_rows(rng, n, d, dtype) / np.sqrt(d).astype(dtype)
     arguments = _problems(rng, Z, n_problems, loss, dtype)
-    expected = _epochs(reference.descend, (Z,), _copies(arguments), n)
+    expected = _epochs(_reference, (Z,), _copies(arguments), n)
     arguments["weights"] = strided(arguments["weights"])
     got = _epochs(_core.descend, (strided(Z),), arguments, n)
     _assert_same_descent(got, expected, dtype, 3 * n)
@@ -77,7 +88,7 @@ def test_compiled_equals_reference_on_csr_rows(level, dtype, loss, n_problems, i
     rng = np.random.default_rng(n_problems)
     rows = draw_csr(rng, 40, 23, dtype, index_dtype)
     arguments = _problems(rng, to_dense(rows, 23), n_problems, loss, dtype, "csr")
-    expected = _epochs(reference.descend_csr, rows, _copies(arguments), 40)
+    expected = _epochs(_reference, rows, _copies(arguments), 40)
     got = _epochs(_core.descend_csr, rows, arguments, 40)
     _assert_same_descent(got, expected, dtype, 3 * 40)
     assert not got["weights"][:, n_problems:].any()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from oracle import strided
 
-from mercer import _core, reference
-from mercer.reference.online import LOSSES, online_newton_by_rows
+from mercer import _core, core, reference
+from mercer.core import LOSSES, OnlineResult
+from mercer.reference.online import online_newton_by_rows
 
 SHAPES = [(1, 1), (7, 3), (40, 8), (70, 37)]  # rows, features
 PROBLEMS = [(loss, 1) for loss in range(5)] + [(loss, k) for loss in range(3) for k in (3, 5)]
@@ -33,10 +34,10 @@ def test_gradient(level, dtype, loss, k, n, d, adagrad):
     Z, y, rng = draw(loss, k, n, d, dtype)
     steps = rng.random(n)
     results = []
-    for core in (_core, reference):
+    for primitives in (_core, reference):
         W, squares, scores = np.zeros((k, d)), np.zeros((k if adagrad else 0, d)), np.full((n, k), np.nan)
-        rows, weights, before = (strided(Z), strided(W), strided(scores)) if core is _core else (Z, W, scores)
-        core.online_gradient(rows, y, loss, steps, weights, squares, before)
+        rows, weights, before = (strided(Z), strided(W), strided(scores)) if primitives is _core else (Z, W, scores)
+        primitives.online_gradient(rows, y, loss, steps, weights, squares, before)
         results.append((weights, squares, before))
     for got, expected in zip(*results, strict=True):
         np.testing.assert_allclose(got, expected, atol=n * d * ULPS * max(1, np.abs(expected).max(initial=0)))
@@ -60,13 +61,14 @@ def test_steps_in_the_space_of_a_gram_matrix(level, loss, k, n, limit, method):
     Z, y, rng = draw(loss, k, n, 6)
     gram, steps, start = Z @ Z.T, rng.random(n), rng.standard_normal((n, k))
     results = []
-    for core in (_core, reference):
+    for primitives in (core, reference):
         scores, factor, coef = start.copy(), np.zeros((n, n)), np.zeros((n, k))
         active, counts = np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        result = OnlineResult(scores, coef, active, counts)
         if method == "newton":
-            core.online_newton(gram, y, loss, limit, scores, factor, coef, active, counts)
+            primitives.online_newton(gram, y, loss, limit, factor, result)
         else:
-            core.online_kernel_gradient(gram, y, loss, steps, limit, scores, coef, active, counts)
+            primitives.online_kernel_gradient(gram, y, loss, steps, limit, result)
         done, met = counts
         assert met <= min(limit, n)
         results.append((scores[:done], factor[:met], coef[:met], active[:met], counts))
@@ -83,7 +85,7 @@ def test_newton_is_the_plain_loop_over_rows(level, loss, k):
     online_newton_by_rows(Z, y, loss, W, P, expected)
     scores, factor, coef = np.zeros((n, k)), np.zeros((n, n)), np.zeros((n, k))
     active, counts = np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    _core.online_newton(Z @ Z.T / alpha, y, loss, n, scores, factor, coef, active, counts)
+    core.online_newton(Z @ Z.T / alpha, y, loss, n, factor, OnlineResult(scores, coef, active, counts))
     met = counts[1]
     U = np.linalg.solve(factor[:met, active[:met]].T, Z[active[:met]] / alpha)
     np.testing.assert_allclose(scores, expected, atol=1e-10)

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from mercer import reference
+from mercer.reference.types import BoxTables, CsrRows
 
 N, D_IN, D_OUT = 5, 6, 7
 CALLS = ("count_sketch", "count_sketch_csr", "tensor_sketch", "tensor_sketch_csr")
@@ -58,7 +59,7 @@ def _csr_call(call, indices, indptr):
     else:
         tables = [np.ones((2, 1)), np.ones((2, 3)), np.zeros((2, 1)), np.zeros((2, 1), dtype=np.uint8)]
         order, found = np.arange(2), [np.zeros((D_IN, 1)), np.zeros(1), np.zeros((3, 1))]
-        reference.descend_csr(data, indices, indptr, order, *tables, *found, True, 0.0, 1.0)
+        reference.descend_csr(CsrRows(data, indices, indptr), order, BoxTables(*tables, *found, True, 0.0, 1.0))
 
 
 @pytest.mark.parametrize("call", ["count_sketch_csr", "project_product_csr", "descend_csr"])

@@ -18,8 +18,8 @@ from mercer.learners.lloyd import Lloyd
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
+from mercer.linalg import nearest_of, squared_distances, squared_norms
 from mercer.parallel import one_blas_thread
-from mercer.reference.clusters import nearest_of, squared_distances, squared_norms
 from mercer.solvers import (
     Heads,
     NearestCentres,

@@ -10,8 +10,8 @@ from mercer.data import Block
 from mercer.engines.local import fold
 from mercer.learners.progress import progress
 from mercer.learners.rows import FeatureRows
+from mercer.linalg import nearest_of, squared_distances, squared_norms
 from mercer.parallel import row_blocks
-from mercer.reference.clusters import nearest_of, squared_distances, squared_norms
 from mercer.solvers import NearestCentres
 from mercer.stats import ClusterSums, Farthest
 

@@ -15,7 +15,7 @@ from mercer.learners.base import SOLVED
 from mercer.learners.ridge import KernelRidge
 from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
-from mercer.reference.clusters import squared_norms
+from mercer.linalg import squared_norms
 from mercer.solvers import Solution, block_krylov, largest_eigenpairs
 from mercer.state import Count, Member, Reals, Stored
 from mercer.stats import Gradient, Moments

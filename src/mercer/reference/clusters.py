@@ -1,67 +1,54 @@
-"""Nearest centres of rows, found from few products where these suffice.
+"""Nearest centres of rows, found from few products where these are enough.
 
-Of n rows, ``labels`` (int32, -1 where there is none yet), ``norms`` (float64) and ``margins`` (float32) hold each row's
-centre, its squared length, and by how much all other centres are farther from it, at least: so that it holds whatever
-rounding takes.
+A row keeps a margin: a lower bound, with rounding subtracted, of how much farther all other centres are than its own.
 """
-
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
+from mercer.linalg import nearest_of, squared_distances, squared_norms, squares_of
+from mercer.reference.types import ClusterChanges, ClusterDoubts, ClusterHeads, ClusterRows, ClusterScale
 
 _EPS = np.finfo(np.float32).eps
 
 
 def rows_in_doubt(
-    moved: Array,
-    heads: Array,
-    rests: Array,
-    centre_heads: Array,
-    centre_sizes: Array,
-    apart: Array,
-    slack: float,
-    longest: float,
-    norms: Array,
-    labels: Array,
-    margins: Array,
-    doubt: Array,
-    candidates: Array,
+    moved: Array, heads: ClusterHeads, scale: ClusterScale, state: ClusterRows, doubts: ClusterDoubts
 ) -> int:
-    """Write the rows whose features are needed to find their centres or to change them; return their number.
+    """Write the rows whose features are needed, to find their nearest centre or to move them; return their number.
 
-    ``moved`` (k,) says how much of a margin the centres' moves take, by the row's own centre. Rows whose margin is gone
-    are judged by their ``heads`` (n, h), products with h orthonormal directions, which leave a rest of the lengths
-    ``rests`` (n,). ``centre_heads`` (k, h) are those of the centres; ``centre_sizes`` (3, k) their squared lengths, the
-    lengths of their rests, and the distances of these from their mean; ``apart`` (k, k) those from each other.
-    ``candidates`` (n, k / 64) receives a bit for each centre that a row in doubt may be nearest to; of rows with more
-    than one, the margin receives by how much the others are farther in squares. Rows with one have only to be moved to
-    it. Without columns of ``heads``, rows whose margin is gone are in doubt between all centres.
+    First ``moved[c]`` is subtracted from the margin of each row of cluster c: by so much the moves of the centres may
+    have shortened it. Rows whose margin is used up are judged by their heads. ``doubts.candidates`` receives one bit
+    for each centre that a row in doubt may be nearest to. If a row has several candidates, its margin receives by how
+    much the other centres are farther, in squared distance. If it has one candidate, it only has to move there.
+    Without heads, every row whose margin is used up is in doubt between all centres.
     """
+    norms, labels, margins = state
+    table, rests, centre_heads, centre_sizes, apart = heads
+    slack, longest = scale
     margins -= moved[labels]
     margins *= 1 - 2 * _EPS
-    rows = np.flatnonzero(~(margins > 0))
-    if not heads.shape[1]:
-        doubt[: len(rows)] = rows
-        return len(rows)
+    judged = np.flatnonzero(~(margins > 0))
+    if not table.shape[1]:
+        doubts.rows[: len(judged)] = judged
+        return len(judged)
     lengths, centre_rests, spreads = centre_sizes
-    scores = lengths[:, None] - 2 * (centre_heads @ heads[rows].T)
+    scores = lengths[:, None] - 2 * (centre_heads @ table[judged].T)
     label, score = nearest_of(scores)
     own = np.arange(len(lengths))[:, None] == label
-    rest, off = 2 * rests[rows], (2 * slack * (norms[rows] + longest)).astype(np.float32)
+    rest, off = 2 * rests[judged], (2 * slack * (norms[judged] + longest)).astype(np.float32)
     low = np.where(own, np.float32(np.inf), scores - rest * spreads[:, None]).min(axis=0)
     gap = low - (score + rest * spreads[label] + off)
     more = scores - rest * apart[label].T - (score + off)
     possible = own | ~(more > 0)
-    unclear = ~(gap > 0) | (label != labels[rows])
+    unclear = ~(gap > 0) | (label != labels[judged])
     gap[unclear] = np.where(possible, np.float32(np.inf), more).min(axis=0)[unclear]
     several = unclear & (possible.sum(axis=0) > 1)
-    square = (norms[rows].astype(np.float32) + off) + (score + rest * centre_rests[label])
-    margins[rows] = np.where(several, gap, _margin(square, gap))
-    found = np.flatnonzero(several | (label != labels[rows]))
-    doubt[: len(found)] = rows[found]
-    _write_bits(possible[:, found], candidates)
+    square = (norms[judged].astype(np.float32) + off) + (score + rest * centre_rests[label])
+    margins[judged] = np.where(several, gap, _margin(square, gap))
+    found = np.flatnonzero(several | (label != labels[judged]))
+    doubts.rows[: len(found)] = judged[found]
+    _write_bits(possible[:, found], doubts.candidates)
     return len(found)
 
 
@@ -74,28 +61,23 @@ def _write_bits(chosen: Array, words: Array) -> None:
 
 
 def nearest_centres(
-    Z: Any,
-    rows: Array,
-    candidates: Array,
+    Z: Rows,
+    doubts: ClusterDoubts,
     products: Array,
     centres: Array,
-    slack: float,
-    longest: float,
-    weight: Array,
-    norms: Array,
-    labels: Array,
-    margins: Array,
-    sums: Array,
-    totals: Array,
+    scale: ClusterScale,
+    state: ClusterRows,
+    changes: ClusterChanges,
 ) -> int:
-    """Find the nearest centres of some of n rows and set their margins; return how many have left another centre.
+    """Find the nearest centres of the rows in doubt and set their margins; return how many have left another centre.
 
-    ``Z`` holds the features of all n rows, or of the given ones alone; ``candidates`` is that of ``rows_in_doubt``, or
-    ``products`` holds those with all k centres, the other has no columns. Rounding may take ``slack`` of the squared
-    lengths of a row and of the ``longest`` centre from a squared distance. ``norms`` receives those of rows without a
-    label. A row with a new label adds its ``weight`` (n, or none: 1) to ``totals`` (k,) and its weighted features to
-    ``sums`` (k, D), and takes them from those of its old label.
+    ``Z`` holds the features of all n rows, or of the rows in doubt alone. Either ``products`` holds those of the rows
+    in doubt with all k centres, or ``doubts.candidates`` names the centres to look at; the other one has no columns.
+    Rows without a label receive their squared lengths in ``state.norms``. A row with a new label adds its weight and
+    its weighted features to ``changes``, and takes them from those of its old label.
     """
+    (rows, candidates), (norms, labels, margins), (weight, sums, totals) = doubts, state, changes
+    slack, longest = scale
     Z = Z if Z.shape[0] == len(rows) else Z[rows]
     old = labels[rows]
     norms[rows] = np.where(old < 0, squared_norms(Z), norms[rows])
@@ -141,41 +123,3 @@ def _margin(own: Array, gap: Array) -> Array:
     with np.errstate(invalid="ignore"):
         margin = far / (np.sqrt(own + far) + np.sqrt(own)) * (1 - 8 * _EPS)
     return np.where(gap > 0, margin, np.float32(-1))
-
-
-def squared_norms(Z: Any) -> Array:
-    """Return the squared length of each row, dense or CSR, in float64 sums of Z's own products."""
-    if not isinstance(Z, np.ndarray):  # CSR
-        return np.asarray(Z.multiply(Z).sum(axis=1, dtype=np.float64)).ravel()
-    norms: Array = np.einsum("ij,ij->i", Z, Z).astype(np.float64)
-    return norms
-
-
-def squared_distances(Z: Any, norms: Array, centres: Array) -> Array:
-    """Return squared distances of centres (down) to rows (across), in Z's precision; rounding may leave them < 0."""
-    C = centres.astype(Z.dtype, copy=False)
-    return squares_of(np.asarray((Z @ C.T).T) if not isinstance(Z, np.ndarray) else C @ Z.T, norms, C)
-
-
-def squares_of(products: Array, norms: Array, centres: Array) -> Array:
-    """Return the squared distances of centres (down) to rows (across) from their products."""
-    squares: Array = -2 * products
-    squares += norms.astype(products.dtype, copy=False)
-    squares += np.einsum("kd,kd->k", centres, centres)[:, None]
-    return squares
-
-
-def nearest_of(squares: Array) -> tuple[Array, Array]:
-    """Return the number and the value of the least entry of each column, the first of equal ones.
-
-    A row at a time: NumPy's argmin down the columns was measured 3 to 5 times slower.
-
-    >>> import numpy as np
-    >>> [part.tolist() for part in nearest_of(np.array([[3.0, 1.0], [2.0, 1.0]]))]
-    [[1, 0], [2.0, 1.0]]
-    """
-    labels, least = np.zeros(squares.shape[1], dtype=np.int32), squares[0].copy()
-    for number, row in enumerate(squares[1:], 1):
-        np.copyto(labels, number, where=row < least)
-        np.minimum(least, row, out=least)
-    return labels, least

@@ -15,8 +15,7 @@ from math import exp, sqrt
 import numpy as np
 
 from mercer._typing import Array
-
-LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "absolute")
+from mercer.reference.types import LOSSES, OnlineResult
 
 # Of a logistic curvature p (1 - p): a row that is all but certain would divide by 0.
 LEAST_CURVATURE = 1e-3
@@ -88,15 +87,12 @@ def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squar
         W -= steps[t] * gradient
 
 
-def online_kernel_gradient(
-    gram: Array, y: Array, loss: int, steps: Array, limit: int, scores: Array, coef: Array, active: Array, counts: Array
-) -> None:
+def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit: int, result: OnlineResult) -> None:
     """Descend along the gradient of each of n rows in turn in the space of their kernel, gram (n, n).
 
-    ``scores`` (n, k) holds the scores before the first row, and afterwards those before each row. The j-th row with a
-    loss is row active[j] and gets the coefficients coef[j] (k). It ends after ``limit`` of them; ``counts`` receives
-    the number of rows done and of those with a loss.
+    The j-th row with a loss is row active[j] and gets the coefficients coef[j]. The loop ends after ``limit`` of them.
     """
+    scores, coef, active, counts = result
     n_active = 0
     for t in range(len(gram)):
         if n_active == limit:
@@ -111,17 +107,7 @@ def online_kernel_gradient(
     counts[:] = len(gram), n_active
 
 
-def online_newton(
-    gram: Array,
-    y: Array,
-    loss: int,
-    limit: int,
-    scores: Array,
-    factor: Array,
-    coef: Array,
-    active: Array,
-    counts: Array,
-) -> None:
+def online_newton(gram: Array, y: Array, loss: int, limit: int, factor: Array, result: OnlineResult) -> None:
     r"""Take a Newton step for each of n rows in turn, known by gram = Z P Z^T (n, n) and their scores alone.
 
     P is the inverse of A before the first row. A row with a loss adds c z z^T to A, and takes A^-1 times its gradient
@@ -133,11 +119,12 @@ def online_newton(
     the u before: :math:`\langle u, z_t\rangle = (z^T P_0 z_t - \sum_j \langle u_j, z\rangle \langle u_j,
     z_t\rangle) / d`. The matrix of D x D is not touched, and is changed once for all n rows.
 
-    ``scores``, ``active``, ``counts`` and ``limit`` as in ``online_kernel_gradient``. Row j of ``factor`` (n, n)
+    ``limit`` is that of ``online_kernel_gradient``. Row j of ``factor`` (n, n)
     receives <u_j, z_t> for the rows t after active[j], d at t = active[j] and 0 before, so that its columns ``active``
     are the transposed Cholesky factor L of diag(1 / c) + Z P Z^T over those rows, and the u_j are the rows of
-    L^-1 Z P. Row j of ``coef`` (n, k) receives the factors -g / (c d) of u_j.
+    L^-1 Z P. Row j of ``coef`` receives the factors -g / (c d) of u_j.
     """
+    scores, coef, active, counts = result
     n, n_active = len(gram), 0
     curvature_along = np.diag(gram).copy()
     for t in range(n):

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
-from mercer.reference.clusters import squared_norms
+from mercer.linalg import squared_norms
 from mercer.stats.base import add_product
 
 

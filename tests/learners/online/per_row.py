@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer import reference
-from mercer.reference.online import LOSSES, online_newton_by_rows
+from mercer.core import LOSSES
+from mercer.reference.online import online_newton_by_rows
 
 
 def targets_of(y):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mercer.reference.clusters import squared_distances
+from mercer.linalg import squared_distances
 from mercer.solvers import Heads, NearestCentres, distances, kmeans_plus_plus, random_rows
 from mercer.stats import ClusterSums
 from mercer.testing import assert_mean_close

@@ -12,7 +12,6 @@ from scipy.linalg import solve_triangular
 from mercer import core
 from mercer._typing import Array
 from mercer.parallel import in_turns, one_blas_thread, row_blocks
-from mercer.reference.online import LOSSES
 from mercer.state import Reals, Sizes, Stored, part, require
 from mercer.validation import check_memory, check_real
 
@@ -49,7 +48,7 @@ class Rule:
                 raise ValueError(f"{owner}: {name} must be one of {list(known)}, got {value!r}.")
         alpha = check_real(owner, "alpha", params.alpha, least=0, strict=True)
         step = check_real(owner, "step", params.step, least=0, strict=True)
-        return cls(LOSSES.index(params.loss), params.update, alpha, step, params.schedule)
+        return cls(core.LOSSES.index(params.loss), params.update, alpha, step, params.schedule)
 
     def lengths(self, n_seen: int, n_rows: int) -> Array:
         """Return the step lengths of the next rows: step, step / sqrt(t) or step / t for the t-th row of the stream."""
@@ -60,7 +59,7 @@ class Rule:
 
 def losses_of(loss: int, scores: Array, y: Array) -> Array:
     """Return the loss of each row: a value for every row of scores (n, k)."""
-    name = LOSSES[loss]
+    name = core.LOSSES[loss]
     if scores.shape[1] == 1:
         score = scores[:, 0]
         if name == "squared":
@@ -209,7 +208,8 @@ def newton_steps(rule: Rule, gram: Array, y: Array, scores: Array, limit: int | 
     n, k = scores.shape
     factor, coef = np.zeros((n, n)), np.zeros((n, k))
     active, counts = np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    core.online_newton(gram, y, rule.loss, n if limit is None else limit, scores, factor, coef, active, counts)
+    result = core.OnlineResult(scores, coef, active, counts)
+    core.online_newton(gram, y, rule.loss, n if limit is None else limit, factor, result)
     n_done, n_active = counts.tolist()
     active = active[:n_active]
     return NewtonSteps(np.ascontiguousarray(factor[:n_active, active].T), coef[:n_active], active, n_done)

@@ -96,8 +96,9 @@ class Support:
     ) -> tuple["Support", Array]:
         n, k = scores.shape
         coef, active, counts = np.zeros((n, k)), np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        result = core.OnlineResult(scores, coef, active, counts)
         steps = rule.lengths(n_seen, n)
-        core.online_kernel_gradient(gram, y, rule.loss, steps, limit, scores, coef, active, counts)
+        core.online_kernel_gradient(gram, y, rule.loss, steps, limit, result)
         n_done, n_active = counts.tolist()
         rows = _joined(self.rows, X[active[:n_active]])
         return replace(self, rows=rows, coef=np.vstack([self.coef, coef[:n_active]])), scores[:n_done]

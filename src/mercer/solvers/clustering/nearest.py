@@ -1,6 +1,7 @@
 """Nearest centres of rows, kept from one pass of k-means to the next with few distances."""
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy import sparse
 
 from mercer import core
 from mercer._typing import Array
-from mercer.reference.clusters import squared_distances
+from mercer.linalg import squared_distances
 from mercer.solvers.clustering.heads import Heads
 from mercer.stats import ClusterSums
 
@@ -114,21 +115,13 @@ class NearestCentres:
         """
         n_rows = len(self.labels[block])
         doubt, candidates = np.empty(n_rows, dtype=np.int64), np.empty((n_rows, self._n_words), dtype=np.uint64)
-        heads, rests = Heads.of_no_rows(n_rows) if self._heads is None else self._heads.of_rows(block)
+        rows = Heads.of_no_rows(n_rows) if self._heads is None else self._heads.of_rows(block)
         n_doubt = core.rows_in_doubt(
             centres.moved,
-            heads,
-            rests,
-            centres.heads,
-            centres.sizes,
-            centres.apart,
-            self._slack(_EPS, centres),
-            centres.longest,
-            self._norms[block],
-            self.labels[block],
-            self._margins[block],
-            doubt,
-            candidates,
+            core.ClusterHeads(*rows, centres.heads, centres.sizes, centres.apart),
+            self._scale(_EPS, centres),
+            self._state(block),
+            core.ClusterDoubts(doubt, candidates),
         )
         return doubt[:n_doubt], candidates[:n_doubt]
 
@@ -164,24 +157,21 @@ class NearestCentres:
         changes = ClusterSums.of(*centres.values.shape)
         changes.moves = core.nearest_centres(
             Z,
-            rows,
-            candidates,
+            core.ClusterDoubts(rows, candidates),
             products,
             centres.cast,
-            self._slack(float(np.finfo(Z.dtype).eps), centres),
-            centres.longest,
-            np.zeros(0) if sample_weight is None else sample_weight,
-            self._norms[block],
-            self.labels[block],
-            self._margins[block],
-            changes.sums,
-            changes.weight,
+            self._scale(float(np.finfo(Z.dtype).eps), centres),
+            self._state(block),
+            core.ClusterChanges(np.zeros(0) if sample_weight is None else sample_weight, changes.sums, changes.weight),
         )
         return changes
 
+    def _state(self, block: slice) -> core.ClusterRows:
+        return core.ClusterRows(self._norms[block], self.labels[block], self._margins[block])
+
     @staticmethod
-    def _slack(eps: float, centres: _Centres) -> float:
-        return _ROUNDINGS * eps * float(np.sqrt(centres.values.shape[1]))
+    def _scale(eps: float, centres: _Centres) -> core.ClusterScale:
+        return core.ClusterScale(_ROUNDINGS * eps * sqrt(centres.values.shape[1]), centres.longest)
 
 
 def _no_columns(rows: Array, dtype: Any) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
-from mercer.reference.clusters import squared_distances
+from mercer.linalg import squared_distances
 
 
 def kmeans_plus_plus(Z: Array, norms: Array, weight: Array, n_clusters: int, rng: np.random.RandomState) -> Array:

@@ -129,7 +129,7 @@ class _State:
 
         def work(columns: slice) -> None:
             size = columns.stop - columns.start
-            tables = [
+            tables = core.BoxTables(
                 np.ascontiguousarray(problems.targets[:, columns], dtype=Z.dtype),
                 bounds,
                 np.array(duals[:, columns], dtype=Z.dtype, order="C"),
@@ -137,10 +137,13 @@ class _State:
                 _weights(Z, self.value[columns, :-1]),
                 self.value[columns, -1].astype(Z.dtype),
                 np.array([np.full(size, np.inf), np.zeros(size), np.zeros(size)]),
-            ]
+                problems.one_sided,
+                problems.epsilon,
+                problems.constant,
+            )
             for order in orders:
-                core.descend(Z, order, *tables, problems.one_sided, problems.epsilon, problems.constant)
-            moved[:, columns] = tables[2]
+                core.descend(Z, order, tables)
+            moved[:, columns] = tables.duals
 
         for_each_block(work, _columns(duals.shape[1]))
         change = moved - duals

@@ -336,6 +336,18 @@ class _Descent:
         problems = self.problems
         per_row = self.Z.nnz / self.n_rows if sparse.issparse(self.Z) else self.width
         step = max(1, int(_WORK_A_CALL / ((per_row + 1) * len(group.epochs))))
+        tables = core.BoxTables(
+            group.targets,
+            self.bounds,
+            group.duals,
+            group.shrunk,
+            group.weights,
+            group.intercepts,
+            group.progress,
+            problems.one_sided,
+            problems.epsilon,
+            problems.constant,
+        )
         while not group.paused.all():
             active = ~group.paused
             # All problems that are not paused are in the same epoch, whose order depends on its number alone.
@@ -345,20 +357,7 @@ class _Descent:
             for start in range(0, self.n_rows, step):
                 if self.stopped.is_set():
                     return
-                core.descend(
-                    self.Z,
-                    order[start : start + step],
-                    group.targets,
-                    self.bounds,
-                    group.duals,
-                    group.shrunk,
-                    group.weights,
-                    group.intercepts,
-                    group.progress,
-                    problems.one_sided,
-                    problems.epsilon,
-                    problems.constant,
-                )
+                core.descend(self.Z, order[start : start + step], tables)
             group.epochs[active] += 1
             self._judge(group, active, tol)
 
