@@ -48,7 +48,7 @@ _NODES: list[Any] = [
     {"kind": "kernel", "class": "Polynomial", "fields": {"degree": 65536}},
     {"kind": "kernel", "class": "Gaussian", "fields": {"gamma": "scale"}},
     {"kind": "kernel", "class": "Gaussian", "fields": {"gamma": 1e308}},
-    {"kind": "kernel", "class": "ExpectedProduct", "fields": {"phi": "relu", "law": None}},
+    {"kind": "kernel", "class": "ExpectedProduct", "fields": {"phi": "relu", "distribution": None}},
     {"kind": "estimator", "class": "TensorSketch", "params": {}, "state": {}},
     {"kind": "estimator", "class": "KernelRidge", "params": {}, "state": {"predict": 1}},
     {"kind": "objects", "shape": [2], "values": ["a", None]}, *_SPECIAL,

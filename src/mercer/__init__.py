@@ -33,7 +33,7 @@ _ROOM_OF = {
             "Product",
             "RationalQuadratic",
             "SameCategory",
-            "Scale",
+            "ScaledColumns",
             "Scaled",
             "Sigmoid",
             "Sum",

@@ -53,8 +53,8 @@ from mercer.kernels import Polynomial as Polynomial
 from mercer.kernels import Product as Product
 from mercer.kernels import RationalQuadratic as RationalQuadratic
 from mercer.kernels import SameCategory as SameCategory
-from mercer.kernels import Scale as Scale
 from mercer.kernels import Scaled as Scaled
+from mercer.kernels import ScaledColumns as ScaledColumns
 from mercer.kernels import Sigmoid as Sigmoid
 from mercer.kernels import Sum as Sum
 from mercer.kernels import VovkInfinite as VovkInfinite

@@ -24,7 +24,7 @@ from mercer import (
     TensorSketch,
     feature_map,
 )
-from mercer.features import dispatch, methods_for, register
+from mercer.features import dispatch, methods_for, register_map
 from mercer.kernels import Kernel
 from mercer.testing import check_feature_map, sample_rows
 
@@ -104,7 +104,9 @@ def test_the_methods_are_those_that_can_be_drawn(kernel):
 
 def test_what_is_not_listed_says_why_when_it_is_named():
     assert "binning" not in methods_for(Gaussian())
-    with pytest.raises(ValueError, match=r"Gaussian\(.*has no law of grid pitches: the law would have to be"):
+    with pytest.raises(
+        ValueError, match=r"Gaussian\(.*has no distribution of grid pitches: the distribution would have to be"
+    ):
         feature_map(Gaussian(), method="binning").fit(sample_rows())
 
 
@@ -126,7 +128,7 @@ def test_a_new_row_serves_a_new_kernel(monkeypatch):
     monkeypatch.setattr(dispatch, "_table", dict(dispatch._table))
     with pytest.raises(ValueError, match="no map is known for _Identity"):
         feature_map(_Identity())
-    register(_Identity, "own", lambda kernel, n: LinearFeatures(n_components=n))
+    register_map(_Identity, "own", lambda kernel, n: LinearFeatures(n_components=n))
     assert isinstance(feature_map(_Identity()), LinearFeatures)
 
 

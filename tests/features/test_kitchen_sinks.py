@@ -68,9 +68,9 @@ def test_a_users_law():
         (KitchenSinks(lambda t: np.where(t > 0, t, np.nan)), r"phi must return finite numbers, and phi\(-.*\) is nan"),
         (KitchenSinks("swish"), r"phi must be a function of an array or one of \['cosine', .*\], got 'swish'"),
         (KitchenSinks("cosine", Polynomial(2)), r"KitchenSinks: kernel must be shift-invariant"),
-        (KitchenSinks("step", 3.0), r"law must be a shift-invariant kernel, a function .* got 3.0"),
-        (KitchenSinks("step", lambda r, n, d: np.ones((n, d))), r"law must return W of shape \(5, 100\)"),
-        (KitchenSinks("step", lambda r, n, d: np.full((d, n), np.inf)), r"law must return finite numbers"),
+        (KitchenSinks("step", 3.0), r"distribution must be a shift-invariant kernel, a function .* got 3.0"),
+        (KitchenSinks("step", lambda r, n, d: np.ones((n, d))), r"distribution must return W of shape \(5, 100\)"),
+        (KitchenSinks("step", lambda r, n, d: np.full((d, n), np.inf)), r"distribution must return finite numbers"),
     ],
 )
 def test_bad_arguments_are_named_in_fit(sinks, message):

@@ -47,7 +47,7 @@ def _grown(inner):
         st.builds(lambda c, k: c * k, st.floats(1e-3, 1e3), inner),
         st.builds(mercer.Normalized, inner),
         st.builds(lambda g, k: mercer.Composed(mercer.Exponential(gamma=g), k), st.floats(0.01, 100), inner),
-        st.builds(mercer.Scale, inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
+        st.builds(mercer.ScaledColumns, inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
         st.builds(mercer.Columns, inner, st.lists(st.integers(0, 99), min_size=1, unique=True)),
     )
 
@@ -64,7 +64,7 @@ def test_what_a_kernel_prints_parses_to_the_same_kernel(kernel):
 
 
 def test_every_concrete_public_kernel_has_a_place_in_the_law_above():
-    drawn = {"Sum", "Product", "Scaled", "Normalized", "Composed", "Scale", "Columns"}
+    drawn = {"Sum", "Product", "Scaled", "Normalized", "Composed", "ScaledColumns", "Columns"}
     drawn |= {type(leaf).__name__ for leaf in _leaves()}
     named = {
         n for n in mercer.__all__ if isinstance(getattr(mercer, n), type) and issubclass(getattr(mercer, n), Kernel)
@@ -179,7 +179,7 @@ def test_depth_and_length_are_limited(text):
 
 def test_a_long_sum_and_many_weights_are_no_trouble():
     assert len(parse_kernel("+".join(["Linear()"] * 2000)).terms) == 2000
-    kernel = mercer.Scale(mercer.Gaussian(gamma=1.0), np.random.RandomState(0).rand(5000))
+    kernel = mercer.ScaledColumns(mercer.Gaussian(gamma=1.0), np.random.RandomState(0).rand(5000))
     assert parse_kernel(repr(kernel)) == kernel
 
 

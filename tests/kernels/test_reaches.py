@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer import Cauchy, Columns, ExponentialPower, Gaussian, Laplacian, Matern, RationalQuadratic, Scale
+from mercer import Cauchy, Columns, ExponentialPower, Gaussian, Laplacian, Matern, RationalQuadratic, ScaledColumns
 from mercer.kernels.spectral import reaches
 
 KERNELS = [
@@ -27,7 +27,7 @@ def test_the_kernel_at_its_reach_is_the_level_in_every_column(kernel, level):
 
 def test_expressions_carry_their_columns():
     inner = reaches(Gaussian(gamma=1.0), 1, 0.01)[0]
-    scaled = reaches(Scale(Gaussian(gamma=1.0), [2.0, 0.0, -0.5]), 3, 0.01)
+    scaled = reaches(ScaledColumns(Gaussian(gamma=1.0), [2.0, 0.0, -0.5]), 3, 0.01)
     np.testing.assert_allclose(scaled, [inner / 2, np.inf, inner * 2])
     np.testing.assert_allclose(reaches(Columns(Gaussian(gamma=1.0), [2, 0]), 3, 0.01), [inner, np.inf, inner])
     product = reaches(Columns(Gaussian(gamma=1.0), [0]) * Laplacian(gamma=0.01), 2, 0.01)

@@ -1,4 +1,4 @@
-"""Shift-invariant kernels: exact values, and the spectral and grid laws against them."""
+"""Shift-invariant kernels: exact values, and the spectral and grid distributions against them."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from mercer import (
     Matern,
     Polynomial,
     RationalQuadratic,
-    Scale,
+    ScaledColumns,
 )
 from mercer.kernels.matern import matern_profile
 from mercer.testing import assert_mean_close, check_kernel, rounding
@@ -185,7 +185,7 @@ def test_expressions_resolve_all_their_parts(rng):
     gamma = Gaussian().resolve(X).gamma
     expression = 2.0 * Gaussian() + Linear() * Matern(1.5, length_scale=1.0)
     assert expression.resolve(X) == 2.0 * Gaussian(gamma=gamma) + Linear() * Matern(1.5, length_scale=1.0)
-    scaled = Scale(Gaussian(), [2.0, 2.0]).resolve(X)
+    scaled = ScaledColumns(Gaussian(), [2.0, 2.0]).resolve(X)
     assert scaled.kernel.gamma == pytest.approx(gamma / 4)
     settled = Polynomial(2) + Gaussian(gamma=1.0)
     assert settled.resolve(X) is settled

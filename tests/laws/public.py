@@ -47,7 +47,7 @@ KERNELS = {
     "Product": mercer.Linear() * _G,
     "RationalQuadratic": mercer.RationalQuadratic(1.0, length_scale=1.0),
     "SameCategory": mercer.SameCategory(offset=0.5),
-    "Scale": mercer.Scale(_G, np.linspace(0.5, 2, 7)),
+    "ScaledColumns": mercer.ScaledColumns(_G, np.linspace(0.5, 2, 7)),
     "Scaled": 2 * mercer.Laplacian(gamma=0.5),
     "Sigmoid": mercer.Sigmoid(gamma=0.5),
     "Sum": mercer.Linear() + mercer.Laplacian(gamma=0.5),

@@ -127,7 +127,9 @@ def test_html_and_progress(rows, kind, capfd):
     printed = "".join(capfd.readouterr())
     assert f"{kind.__name__}: bound of phi" in printed
     assert kind.__name__ in estimator_html_repr(model)
-    assert kind(law=Gaussian(gamma=1.0)).set_params(law__gamma=2.0).law == Gaussian(gamma=2.0)
+    assert kind(distribution=Gaussian(gamma=1.0)).set_params(distribution__gamma=2.0).distribution == Gaussian(
+        gamma=2.0
+    )
 
 
 X, Y = np.random.RandomState(0).rand(20, 3), np.arange(20) % 3
@@ -136,7 +138,7 @@ BAD = [
     (lambda model: model.set_params(C=-1.0).fit(X, Y), "C must be a finite number > 0, got -1.0"),
     (lambda model: model.set_params(n_components=0).fit(X, Y), "n_components must be an integer >= 1, got 0"),
     (lambda model: model.set_params(phi="sine").fit(X, Y), "phi must be a function of an array or one of"),
-    (lambda model: model.set_params(law="normal").fit(X, Y), "law must be a shift-invariant kernel"),
+    (lambda model: model.set_params(distribution="normal").fit(X, Y), "distribution must be a shift-invariant kernel"),
     (lambda model: model.fit(X), "requires y to be passed"),
     (lambda model: model.fit(np.where(X > 0.9, np.nan, X), Y), "X contains NaN at row"),
     (lambda model: model.fit(X, Y[:9]), "X has 20 rows and y has 9"),

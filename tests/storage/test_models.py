@@ -29,7 +29,7 @@ from mercer import (
     Nystroem,
     Polynomial,
     RandomMaclaurin,
-    Scale,
+    ScaledColumns,
     TensorSketch,
     feature_map,
 )
@@ -45,7 +45,7 @@ KERNELS = [
     Polynomial(3, gamma=1 / 3, coef0=1e-300),
     Matern(2.5, length_scale=np.pi),
     Columns(Laplacian(gamma=1.0), [0, 3]) * Linear() + 0.1 * Chi2(),
-    Scale(Gaussian(gamma=1.0), [1 / 3, -0.0, 7.0, 1e22, 5e-324]),
+    ScaledColumns(Gaussian(gamma=1.0), [1 / 3, -0.0, 7.0, 1e22, 5e-324]),
     Normalized(Composed(Exponential(gamma=1.0), Gaussian(gamma=0.5))),
     mercer.Sum((mercer.Sum((Linear(), Linear())), Linear())),
 ]
@@ -264,13 +264,16 @@ def test_the_same_model_makes_the_same_bytes():
     ("model", "argument"),
     [
         (mercer.KitchenSinks(np.tanh), r"KitchenSinks\.phi is a function \(tanh\)"),
-        (mercer.KitchenSinks("relu", law=lambda rng, n, d: rng.rand(d, n)), r"KitchenSinks\.law is a function"),
+        (
+            mercer.KitchenSinks("relu", distribution=lambda rng, n, d: rng.rand(d, n)),
+            r"KitchenSinks\.distribution is a function",
+        ),
         (KernelRidge(features=mercer.KitchenSinks(np.tanh)), r"KernelRidge\.features\.phi is a function"),
         (TensorSketch(mercer.DotProduct(np.cosh, [1.0, 0.0, 0.5]) + Linear()), None),
         (Nystroem(lambda A, B: np.ones((len(A), len(B)))), r"Nystroem\.kernel is a function"),
         (KernelRidge(alpha=object()), r"KernelRidge\.alpha is a object, which a model file does not hold"),
     ],
-    ids=["phi", "law", "features.phi", "kernel.f", "kernel", "object"],
+    ids=["phi", "distribution", "features.phi", "kernel.f", "kernel", "object"],
 )
 def test_a_function_of_the_users_own_is_refused_by_the_arguments_name(model, argument, tmp_path):
     if argument is None:

@@ -15,7 +15,7 @@ from mercer.features.categories import CategoryFeatures
 from mercer.features.composed.columns import ScaleColumns, SelectColumns
 from mercer.features.composed.compose import Concatenate, Rescale, TensorProduct
 from mercer.features.composed.normalize import Normalize
-from mercer.features.dispatch import feature_map, methods_for, register
+from mercer.features.dispatch import feature_map, methods_for, register_map
 from mercer.features.fourier.fastfood import Fastfood
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
@@ -57,6 +57,6 @@ __all__ = [
     "drineas_mahoney_error",
     "feature_map",
     "methods_for",
-    "register",
     "register_bounds",
+    "register_map",
 ]

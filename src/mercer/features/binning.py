@@ -23,8 +23,8 @@ class RandomBinning(FeatureMap):
     r"""Random binning: grids of random pitch and shift on which two points share a cell with probability k(x, y).
 
     A one-dimensional kernel that is convex in t = \|x - y\| is the mean of triangles :math:`\max(0, 1 - t/\delta)`
-    over the pitch law :math:`p(\delta) = \delta k''(\delta)`; for the Laplace kernel that is Gamma(2, 1/gamma). A point
-    is the indicator of its cell, in G grids.
+    over the pitch distribution :math:`p(\delta) = \delta k''(\delta)`; for the Laplace kernel that is Gamma(2,
+    1/gamma). A point is the indicator of its cell, in G grids.
 
     Dense features give each grid D // G columns (a few grids one more), to which its cells are hashed with a sign; with
     ``n_grids=None`` there are as many grids as features. Sparse features are one column a cell, and much closer to the

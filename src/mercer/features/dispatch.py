@@ -39,8 +39,8 @@ from mercer.kernels import (
     Product,
     RadialKernel,
     SameCategory,
-    Scale,
     Scaled,
+    ScaledColumns,
     Sigmoid,
     StationaryKernel,
     Sum,
@@ -55,7 +55,7 @@ MapFactory = Callable[[Kernel, int], FeatureMap]
 _table: dict[type, dict[str, MapFactory]] = {}
 
 
-def register(kernel_class: type, method: str, factory: MapFactory, *, default: bool = False) -> None:
+def register_map(kernel_class: type, method: str, factory: MapFactory, *, default: bool = False) -> None:
     """Add a row to the table of maps: ``factory(kernel, n_components)`` returns an unfitted map."""
     methods = _table.setdefault(kernel_class, {})
     if default:
@@ -64,25 +64,25 @@ def register(kernel_class: type, method: str, factory: MapFactory, *, default: b
         methods[method] = factory
 
 
-register(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
-register(SameCategory, "exact", lambda kernel, n: CategoryFeatures(kernel, n_components=n))
-register(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
-register(Polynomial, "split_sketch", lambda kernel, n: SplitSketch(kernel, n_components=n))
-register(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
-register(Composed, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
-register(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
-register(DotProductKernel, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+register_map(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
+register_map(SameCategory, "exact", lambda kernel, n: CategoryFeatures(kernel, n_components=n))
+register_map(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+register_map(Polynomial, "split_sketch", lambda kernel, n: SplitSketch(kernel, n_components=n))
+register_map(Polynomial, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register_map(Composed, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register_map(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
+register_map(DotProductKernel, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 for _kind in (StationaryKernel, RadialKernel, Gaussian):
-    register(_kind, "shift_invariant", lambda kernel, n: ShiftInvariantFeatures(kernel, n_components=n))
-    register(_kind, "fourier", lambda kernel, n: FourierFeatures(kernel, n_components=n))
-    register(_kind, "quasi_random", lambda kernel, n: QuasiRandomFeatures(kernel, n_components=n))
-    register(_kind, "binning", lambda kernel, n: RandomBinning(kernel, n_components=n))
+    register_map(_kind, "shift_invariant", lambda kernel, n: ShiftInvariantFeatures(kernel, n_components=n))
+    register_map(_kind, "fourier", lambda kernel, n: FourierFeatures(kernel, n_components=n))
+    register_map(_kind, "quasi_random", lambda kernel, n: QuasiRandomFeatures(kernel, n_components=n))
+    register_map(_kind, "binning", lambda kernel, n: RandomBinning(kernel, n_components=n))
 for _kind in (RadialKernel, Gaussian):
-    register(_kind, "orthogonal", lambda kernel, n: OrthogonalFeatures(kernel, n_components=n))
-    register(_kind, "fastfood", lambda kernel, n: Fastfood(kernel, n_components=n))
-register(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
-register(AdditiveKernel, "additive", lambda kernel, n: AdditiveFeatures(kernel, n_components=n))
-register(ExponentialChi2, "fourier", lambda kernel, n: ExponentialChi2Features(kernel, n_components=n))
+    register_map(_kind, "orthogonal", lambda kernel, n: OrthogonalFeatures(kernel, n_components=n))
+    register_map(_kind, "fastfood", lambda kernel, n: Fastfood(kernel, n_components=n))
+register_map(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
+register_map(AdditiveKernel, "additive", lambda kernel, n: AdditiveFeatures(kernel, n_components=n))
+register_map(ExponentialChi2, "fourier", lambda kernel, n: ExponentialChi2Features(kernel, n_components=n))
 
 
 def _arc_cosine(kernel: Any, n_components: int) -> FeatureMap:
@@ -91,11 +91,11 @@ def _arc_cosine(kernel: Any, n_components: int) -> FeatureMap:
 
 
 def _expected_product(kernel: Any, n_components: int) -> FeatureMap:
-    return KitchenSinks(kernel.phi, kernel.law, n_components=n_components)
+    return KitchenSinks(kernel.phi, kernel.distribution, n_components=n_components)
 
 
-register(ArcCosine, "kitchen_sinks", _arc_cosine)
-register(ExpectedProduct, "kitchen_sinks", _expected_product)
+register_map(ArcCosine, "kitchen_sinks", _arc_cosine)
+register_map(ExpectedProduct, "kitchen_sinks", _expected_product)
 
 
 def methods_for(kernel: Kernel) -> list[str]:
@@ -165,18 +165,18 @@ def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
         return Concatenate(members, n_components=n_components)
     if isinstance(kernel, Product):
         return _product(kernel, n_components, method)
-    if isinstance(kernel, Scaled | Normalized | Scale | Columns):
+    if isinstance(kernel, Scaled | Normalized | ScaledColumns | Columns):
         return _wrapped(kernel, _map_of(kernel.kernel, n_components, method))
     return _leaf(kernel, n_components, method)
 
 
-def _wrapped(kernel: Scaled | Normalized | Scale | Columns, inner: FeatureMap) -> FeatureMap:
+def _wrapped(kernel: Scaled | Normalized | ScaledColumns | Columns, inner: FeatureMap) -> FeatureMap:
     """Return the map of a kernel of one inner kernel, given that one's map."""
     if isinstance(kernel, Scaled):
         return Rescale(inner, scale=kernel.scale)
     if isinstance(kernel, Normalized):
         return Normalize(inner)
-    if isinstance(kernel, Scale):
+    if isinstance(kernel, ScaledColumns):
         return ScaleColumns(inner, weights=kernel.weights)
     return SelectColumns(inner, columns=kernel.columns)
 
@@ -202,7 +202,7 @@ def _leaf(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
     if not row:
         raise ValueError(
             f"feature_map: no map is known for {kernel!r}. Take method='nystroem', or add one with "
-            "mercer.features.register."
+            "mercer.features.register_map."
         )
     name = next(iter(row)) if method == "auto" else method
     if name not in row:

@@ -21,7 +21,7 @@ _ROOT2 = 2.0**0.5
 
 
 class _Ready(NamedTuple):
-    """A ready feature function: its formula, its bound, and the kernel it has under the standard normal law."""
+    """A named feature function: its formula, its bound, and its kernel under the standard normal distribution."""
 
     function: Callable[[Array], Array]
     bound: float
@@ -42,18 +42,20 @@ class KitchenSinks(FeatureMap):
     r"""Random kitchen sinks: features :math:`\phi(\langle w_i, x\rangle + b_i) / \sqrt{D}` of random projections.
 
     They stand for the kernel :math:`E[\phi(\langle w, x\rangle + b)\, \phi(\langle w, y\rangle + b)]`. ``"cosine"`` has
-    a uniform offset and the kernel of its law; ``"step"``, ``"relu"`` and ``"squared_relu"`` have the arc-cosine
-    kernels of order 0, 1 and 2; ``"sigmoid"`` and a function of one's own have kernels without a closed form.
+    a uniform offset and the kernel of its distribution; ``"step"``, ``"relu"`` and ``"squared_relu"`` have the
+    arc-cosine kernels of order 0, 1 and 2; ``"sigmoid"`` and a function of one's own have kernels without a closed
+    form.
 
     Parameters
     ----------
     phi : str or callable, default="cosine"
         A ready function by its name, or a function of an array of projections (n, D) that returns its values there, an
         array of the same shape.
-    law : shift-invariant kernel, callable or None
-        The law of the frequencies: a kernel's spectral law; or a function ``law(rng, n_components, n_features)`` of a
-        RandomState that returns W (n_features, n_components), or W and offsets b (n_components,). None: standard
-        normal, with normal offsets for ``"sigmoid"``, and ``Gaussian()`` for ``"cosine"``.
+    distribution : shift-invariant kernel, callable or None
+        The distribution of the frequencies: a kernel's spectral distribution; or a function ``distribution(rng,
+        n_components, n_features)`` of a RandomState that returns W (n_features, n_components), or W and offsets b
+        (n_components,). None: standard normal, with normal offsets for ``"sigmoid"``, and ``Gaussian()`` for
+        ``"cosine"``.
     n_components : int, default=100
     random_state : int, RandomState or None
 
@@ -69,8 +71,9 @@ class KitchenSinks(FeatureMap):
 
     Notes
     -----
-    Time O(nnz(x) D) a row, memory O(d D). ``variance`` is exact for ``"step"`` and ``"relu"`` under the normal law and
-    for ``"cosine"``, and estimated by re-draws elsewhere; where the kernel has no closed form it is refused.
+    Time O(nnz(x) D) a row, memory O(d D). ``variance`` is exact for ``"step"`` and ``"relu"`` under the normal
+    distribution and for ``"cosine"``, and estimated by re-draws elsewhere; where the kernel has no closed form it is
+    refused.
 
     References
     ----------
@@ -94,9 +97,11 @@ class KitchenSinks(FeatureMap):
 
     _natural_kernel = Gaussian()
 
-    def __init__(self, phi: Any = "cosine", law: Any = None, *, n_components: int = 100, random_state: Any = None):
+    def __init__(
+        self, phi: Any = "cosine", distribution: Any = None, *, n_components: int = 100, random_state: Any = None
+    ):
         self.phi = phi
-        self.law = law
+        self.distribution = distribution
         self.n_components = n_components
         self.random_state = random_state
 
@@ -106,13 +111,13 @@ class KitchenSinks(FeatureMap):
         self.phi_, n_components = self.phi, int(self.n_components)
         needed = 16 * (X.shape[1] + 2) * n_components  # drawn, and copied in X's precision
         check_memory("KitchenSinks", "n_components", n_components, needed, "the projections")
-        law = Gaussian() if self.law is None and self.phi_ == "cosine" else self.law
-        if isinstance(law, Kernel):
-            law = law.resolve(X)
-        self.weights_, self.offsets_ = self._projections(law, n_components, X.shape[1], rng)
+        distribution = Gaussian() if self.distribution is None and self.phi_ == "cosine" else self.distribution
+        if isinstance(distribution, Kernel):
+            distribution = distribution.resolve(X)
+        self.weights_, self.offsets_ = self._projections(distribution, n_components, X.shape[1], rng)
         self.bound_ = _READY[self.phi_].bound if isinstance(self.phi_, str) else float("nan")
         self.n_features_out_ = n_components
-        self.kernel_ = self._kernel_of(law)
+        self.kernel_ = self._kernel_of(distribution)
         self._try_phi(X)
 
     def _check_params(self) -> None:
@@ -120,12 +125,12 @@ class KitchenSinks(FeatureMap):
             raise ValueError(
                 f"KitchenSinks: phi must be a function of an array or one of {sorted(_READY)}, got {self.phi!r}."
             )
-        if isinstance(self.law, Kernel):
-            require_shift_invariant("KitchenSinks", self.law)
-        elif self.law is not None and not callable(self.law):
+        if isinstance(self.distribution, Kernel):
+            require_shift_invariant("KitchenSinks", self.distribution)
+        elif self.distribution is not None and not callable(self.distribution):
             raise ValueError(
-                "KitchenSinks: law must be a shift-invariant kernel, a function (rng, n_components, n_features) or "
-                f"None, got {self.law!r}."
+                "KitchenSinks: distribution must be a shift-invariant kernel, a function "
+                f"(rng, n_components, n_features) or None, got {self.distribution!r}."
             )
         check_integer("KitchenSinks", "n_components", self.n_components)
 
@@ -134,25 +139,25 @@ class KitchenSinks(FeatureMap):
         if self.phi_ == "cosine":
             require(is_shift_invariant(self.kernel_), "kernel_ must be shift-invariant for phi='cosine'")
 
-    def _kernel_of(self, law: Any) -> Kernel:
-        if self.phi_ == "cosine" and isinstance(law, Kernel):
-            return law
+    def _kernel_of(self, distribution: Any) -> Kernel:
+        if self.phi_ == "cosine" and isinstance(distribution, Kernel):
+            return distribution
         ready = _READY[self.phi_].kernel if isinstance(self.phi_, str) else None
-        return ready if ready is not None and law is None else ExpectedProduct(self.phi_, law)
+        return ready if ready is not None and distribution is None else ExpectedProduct(self.phi_, distribution)
 
     def _projections(
-        self, law: Any, n_components: int, n_features: int, rng: np.random.RandomState
+        self, distribution: Any, n_components: int, n_features: int, rng: np.random.RandomState
     ) -> tuple[Array, Array]:
         offsets = np.zeros(n_components)
-        if isinstance(law, Kernel):
-            weights = frequencies(law, rng, n_components, n_features)
-        elif law is None:
+        if isinstance(distribution, Kernel):
+            weights = frequencies(distribution, rng, n_components, n_features)
+        elif distribution is None:
             weights = rng.standard_normal((n_features, n_components))
         else:
-            weights, offsets = _drawn(law, rng, n_components, n_features)
-        if self.phi_ == "cosine" and isinstance(law, Kernel):
+            weights, offsets = _drawn(distribution, rng, n_components, n_features)
+        if self.phi_ == "cosine" and isinstance(distribution, Kernel):
             offsets = rng.uniform(0, 2 * np.pi, n_components)
-        if self.phi_ == "sigmoid" and law is None:
+        if self.phi_ == "sigmoid" and distribution is None:
             offsets = rng.standard_normal(n_components)
         return weights, offsets
 
@@ -163,18 +168,18 @@ class KitchenSinks(FeatureMap):
             self.writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self.n_features_out_), dtype=X.dtype))
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """Accept: the kernel follows from phi and the law."""
+        """Accept: the kernel follows from phi and the distribution."""
 
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         raise AssertionError("KitchenSinks draws in fit_checked")
 
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
-        law = self.kernel_.law if isinstance(self.kernel_, ExpectedProduct) else None
-        if self.phi_ == "cosine" and law is None:
-            law = self.kernel_
+        distribution = self.kernel_.distribution if isinstance(self.kernel_, ExpectedProduct) else None
+        if self.phi_ == "cosine" and distribution is None:
+            distribution = self.kernel_
         other = copy(self)
-        other.weights_, other.offsets_ = self._projections(law, self.n_features_out_, self.n_features_in_, rng)
+        other.weights_, other.offsets_ = self._projections(distribution, self.n_features_out_, self.n_features_in_, rng)
         return other
 
     @override
@@ -226,16 +231,18 @@ class KitchenSinks(FeatureMap):
         return np.asarray(np.maximum(second - k**2, 0) / self.n_features_out_)
 
 
-def _drawn(law: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int) -> tuple[Array, Array]:
-    drawn = law(rng, n, n_features)
+def _drawn(
+    distribution: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int
+) -> tuple[Array, Array]:
+    drawn = distribution(rng, n, n_features)
     weights, offsets = drawn if isinstance(drawn, tuple) else (drawn, np.zeros(n))
     # Copies: the function may return arrays that it keeps, and changes.
     weights, offsets = np.array(weights, dtype=np.float64), np.array(offsets, dtype=np.float64)
     if weights.shape != (n_features, n) or offsets.shape != (n,):
         raise ValueError(
-            f"KitchenSinks: law must return W of shape {(n_features, n)}, and offsets of shape {(n,)} if any, got "
-            f"{weights.shape} and {offsets.shape}."
+            f"KitchenSinks: distribution must return W of shape {(n_features, n)}, and offsets of shape {(n,)} if any, "
+            f"got {weights.shape} and {offsets.shape}."
         )
     if not (np.isfinite(weights).all() and np.isfinite(offsets).all()):
-        raise ValueError("KitchenSinks: law must return finite numbers, and returned NaN or inf.")
+        raise ValueError("KitchenSinks: distribution must return finite numbers, and returned NaN or inf.")
     return weights, offsets

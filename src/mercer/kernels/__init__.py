@@ -1,8 +1,8 @@
 """Kernels as frozen values with an algebra.
 
 A kernel is called on rows to give its Gram matrix; kernels add, multiply and scale to kernels; and each says what its
-feature maps need to know: Maclaurin coefficients, or the laws of its frequencies and of its grids. Nothing is computed
-until a kernel is called.
+feature maps need to know: Maclaurin coefficients, or the distributions of its frequencies and of its grids. Nothing is
+computed until a kernel is called.
 """
 
 from mercer.kernels.additive import AdditiveKernel, Chi2, ExponentialChi2, Hellinger, Intersection, JensenShannon
@@ -32,7 +32,7 @@ from mercer.kernels.radial import (
     RationalQuadratic,
 )
 from mercer.kernels.stationary import Laplacian, StationaryKernel
-from mercer.kernels.transforms import Columns, Scale, TransformedKernel
+from mercer.kernels.transforms import Columns, ScaledColumns, TransformedKernel
 
 __all__ = [
     "AdditiveKernel",
@@ -64,8 +64,8 @@ __all__ = [
     "RadialKernel",
     "RationalQuadratic",
     "SameCategory",
-    "Scale",
     "Scaled",
+    "ScaledColumns",
     "Sigmoid",
     "StationaryKernel",
     "Sum",

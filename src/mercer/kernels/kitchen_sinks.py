@@ -9,25 +9,28 @@ from mercer.kernels.base import Kernel
 
 @dataclass(frozen=True, repr=False)
 class ExpectedProduct(Kernel):
-    """The kernel E[phi(<w, x> + b) phi(<w, y> + b)] over a law of (w, b). Its map is ``KitchenSinks(phi, law)``.
+    """The kernel E[phi(<w, x> + b) phi(<w, y> + b)] over a distribution of (w, b).
 
-    It stands for itself in expressions and reports; its values have no closed form.
+    Its map is ``KitchenSinks(phi, distribution)``. It stands for itself in expressions and reports; its values have no
+    closed form.
     """
 
     phi: Any
-    law: Any
+    distribution: Any
 
     def __post_init__(self) -> None:
         if not (isinstance(self.phi, str) or callable(self.phi)):
             raise ValueError(f"ExpectedProduct: phi must be a function or the name of one, got {self.phi!r}.")
-        if not (self.law is None or isinstance(self.law, Kernel) or callable(self.law)):
-            raise ValueError(f"ExpectedProduct: law must be a kernel, a function or None, got {self.law!r}.")
+        if not (self.distribution is None or isinstance(self.distribution, Kernel) or callable(self.distribution)):
+            raise ValueError(
+                f"ExpectedProduct: distribution must be a kernel, a function or None, got {self.distribution!r}."
+            )
 
     @override
     def evaluate(self, X: Any, Y: Any) -> Array:
         raise ValueError(
-            f"{self!r} has no closed form. Compare with the features of a larger map: Z = KitchenSinks(phi, law, "
-            "n_components=100000).fit_transform(X); Z @ Z.T."
+            f"{self!r} has no closed form. Compare with the features of a larger map: "
+            "Z = KitchenSinks(phi, distribution, n_components=100000).fit_transform(X); Z @ Z.T."
         )
 
     @override

@@ -1,7 +1,7 @@
 r"""Radial kernels, functions of r = \|x - y\|_2 that are Gaussian scale mixtures.
 
-:math:`k(r) = E\, e^{-s r^2 / (2 \ell^2)}` for a law of s >= 0 that does not depend on the dimension. A frequency is
-then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s a frequency.
+:math:`k(r) = E\, e^{-s r^2 / (2 \ell^2)}` for a distribution of s >= 0 that does not depend on the dimension. A
+frequency is then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s a frequency.
 """
 
 from abc import abstractmethod
@@ -28,8 +28,8 @@ _LARGEST_GAMMA, _LEAST_INDEX = 8e307, 1e-300
 class RadialKernel(StationaryKernel):
     """A kernel of the Euclidean distance that is a Gaussian scale mixture.
 
-    A subclass writes ``profile`` and the law of the mixing variable s: ``_mixing`` draws it, ``_mixing_at`` maps
-    ``_n_mixing`` uniform numbers to it.
+    A subclass writes ``profile`` and the distribution of the mixing variable s: ``_mixing`` draws it, ``_mixing_at``
+    maps ``_n_mixing`` uniform numbers to it.
     """
 
     _n_mixing: ClassVar[int] = 1
@@ -126,8 +126,8 @@ class Gaussian(RadialKernel):
 
     _n_mixing: ClassVar[int] = 0
     _why_no_grids: ClassVar[str] = (
-        "the law would have to be t k''(t), which is negative below t = 1/sqrt(2 gamma), where the Gaussian is "
-        "concave. Use OrthogonalFeatures or FourierFeatures, or the Laplacian kernel"
+        "the distribution would have to be t k''(t), which is negative below t = 1/sqrt(2 gamma), where the Gaussian "
+        "is concave. Use OrthogonalFeatures or FourierFeatures, or the Laplacian kernel"
     )
 
     def __post_init__(self) -> None:
@@ -216,7 +216,7 @@ class Matern(_LengthScaled):
     r"""The Matern kernel :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t)` with :math:`t = \sqrt{2\nu}\, r / \ell`.
 
     ``nu=0.5`` is exp(-r / l), ``nu=1.5`` and ``nu=2.5`` have closed forms, and the Gaussian is the limit. Frequencies
-    follow a multivariate t law with 2 nu degrees of freedom: one chi^2 a frequency, shared by the columns.
+    follow a multivariate t distribution with 2 nu degrees of freedom: one chi^2 a frequency, shared by the columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Spectral and grid laws of kernel expressions: the algebra of shift-invariant kernels carried over to draws.
+"""Spectral and grid distributions of kernel expressions: the algebra of shift-invariant kernels carried over to draws.
 
 A product adds independent frequencies, a scaled column scales its frequencies, and columns left out have frequency 0.
 """
@@ -11,14 +11,14 @@ from scipy.optimize import brentq
 from mercer._typing import Array
 from mercer.kernels.base import Kernel, Product
 from mercer.kernels.stationary import StationaryKernel
-from mercer.kernels.transforms import Columns, Scale
+from mercer.kernels.transforms import Columns, ScaledColumns
 
 
 def is_shift_invariant(kernel: Kernel) -> bool:
     """Return whether ``frequencies`` can draw for the kernel."""
     if isinstance(kernel, Product):
         return all(is_shift_invariant(term) for term in kernel.terms)
-    if isinstance(kernel, Scale | Columns):
+    if isinstance(kernel, ScaledColumns | Columns):
         return is_shift_invariant(kernel.kernel)
     return isinstance(kernel, StationaryKernel)
 
@@ -27,7 +27,7 @@ def frequencies(kernel: Kernel, rng: np.random.RandomState, n_frequencies: int, 
     """Draw frequencies of a shift-invariant kernel expression, one a column, shape (n_features, n_frequencies)."""
     if isinstance(kernel, Product):
         return sum_of(frequencies(term, rng, n_frequencies, n_features) for term in kernel.terms)
-    if isinstance(kernel, Scale | Columns):
+    if isinstance(kernel, ScaledColumns | Columns):
         inner = frequencies(kernel.kernel, rng, n_frequencies, _inner_width(kernel, n_features))
         return _pulled_back(kernel, inner, n_features)
     return _leaf(kernel).frequencies(rng, n_frequencies, n_features)
@@ -37,7 +37,7 @@ def n_uniforms(kernel: Kernel, n_features: int) -> int:
     """Return how many uniform numbers make one frequency of the expression."""
     if isinstance(kernel, Product):
         return sum(n_uniforms(term, n_features) for term in kernel.terms)
-    if isinstance(kernel, Scale | Columns):
+    if isinstance(kernel, ScaledColumns | Columns):
         return n_uniforms(kernel.kernel, _inner_width(kernel, n_features))
     return _leaf(kernel).n_uniforms(n_features)
 
@@ -48,7 +48,7 @@ def frequencies_at(kernel: Kernel, points: Array, n_features: int) -> Array:
         ends = np.cumsum([n_uniforms(term, n_features) for term in kernel.terms])
         parts = np.split(points, ends[:-1], axis=1)
         return sum_of(frequencies_at(*pair, n_features) for pair in zip(kernel.terms, parts, strict=True))
-    if isinstance(kernel, Scale | Columns):
+    if isinstance(kernel, ScaledColumns | Columns):
         inner = frequencies_at(kernel.kernel, points, _inner_width(kernel, n_features))
         return _pulled_back(kernel, inner, n_features)
     return _leaf(kernel).frequencies_at(points)
@@ -58,7 +58,7 @@ def column_variances(kernel: Kernel, n_features: int) -> Array:
     """Return the mean square of each column's frequency, inf where it does not exist."""
     if isinstance(kernel, Product):
         return sum_of(column_variances(term, n_features) for term in kernel.terms)
-    if isinstance(kernel, Scale | Columns):
+    if isinstance(kernel, ScaledColumns | Columns):
         inner = column_variances(kernel.kernel, _inner_width(kernel, n_features))
         return np.square(_pulled_back(kernel, np.sqrt(inner)[:, np.newaxis], n_features))[:, 0]
     return np.full(n_features, _leaf(kernel).frequency_variance)
@@ -71,12 +71,12 @@ def reaches(kernel: Kernel, n_features: int, level: float) -> Array:
     """
     if isinstance(kernel, Product):
         return np.asarray(np.minimum.reduce([reaches(term, n_features, level) for term in kernel.terms]))
-    if isinstance(kernel, Scale | Columns):
+    if isinstance(kernel, ScaledColumns | Columns):
         return pulled_back_reaches(kernel, reaches(kernel.kernel, _inner_width(kernel, n_features), level), n_features)
     return np.full(n_features, _reach(_leaf(kernel), level))
 
 
-def pulled_back_reaches(transform: Scale | Columns, inner: Array, n_features: int) -> Array:
+def pulled_back_reaches(transform: ScaledColumns | Columns, inner: Array, n_features: int) -> Array:
     """Return the reaches in all columns of those in the transformed ones; inf for columns that are left out."""
     with np.errstate(divide="ignore"):
         return 1 / np.abs(_pulled_back(transform, 1 / inner[:, np.newaxis], n_features)[:, 0])
@@ -100,17 +100,17 @@ def sum_of(parts: Any) -> Array:
 
 def _leaf(kernel: Kernel) -> StationaryKernel:
     if not isinstance(kernel, StationaryKernel):
-        raise ValueError(f"{kernel!r} is not shift-invariant, so it has no law of frequencies or grids.")
+        raise ValueError(f"{kernel!r} is not shift-invariant, so it has no distribution of frequencies or grids.")
     return kernel
 
 
-def _inner_width(kernel: Scale | Columns, n_features: int) -> int:
+def _inner_width(kernel: ScaledColumns | Columns, n_features: int) -> int:
     return int(kernel.apply(np.empty((0, n_features))).shape[1])
 
 
-def _pulled_back(kernel: Scale | Columns, inner: Array, n_features: int) -> Array:
+def _pulled_back(kernel: ScaledColumns | Columns, inner: Array, n_features: int) -> Array:
     """Return the frequencies on all columns of those on the transformed ones."""
-    if isinstance(kernel, Scale):
+    if isinstance(kernel, ScaledColumns):
         return np.asarray(inner * np.array(kernel.weights)[:, np.newaxis])
     W = np.zeros((n_features, inner.shape[1]))
     W[list(kernel.columns)] = inner
@@ -127,7 +127,11 @@ class Grids(NamedTuple):
 def require_grids(kernel: Kernel) -> None:
     """Refuse an expression of which a part has no grids, with the reason."""
     parts = (
-        kernel.terms if isinstance(kernel, Product) else (kernel.kernel,) if isinstance(kernel, Scale | Columns) else ()
+        kernel.terms
+        if isinstance(kernel, Product)
+        else (kernel.kernel,)
+        if isinstance(kernel, ScaledColumns | Columns)
+        else ()
     )
     for part in parts:
         require_grids(part)
@@ -146,7 +150,7 @@ def grids(kernel: Kernel, rng: np.random.RandomState, n_grids: int, n_features: 
     if isinstance(kernel, Columns):
         inner = grids(kernel.kernel, rng, n_grids, _inner_width(kernel, n_features))
         return Grids(np.array(kernel.columns)[inner.columns], inner.pitches)
-    if isinstance(kernel, Scale):
+    if isinstance(kernel, ScaledColumns):
         inner = grids(kernel.kernel, rng, n_grids, _inner_width(kernel, n_features))
         weights = np.abs(np.array(kernel.weights))[inner.columns]
         used = weights > 0

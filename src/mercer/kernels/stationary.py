@@ -1,7 +1,7 @@
-r"""Shift-invariant kernels k(x, y) = h(x - y), each with its spectral law side by side.
+r"""Shift-invariant kernels k(x, y) = h(x - y), each with its spectral distribution side by side.
 
-By Bochner's theorem such a kernel is the mean of :math:`\cos\langle w, x - y\rangle` over a law of frequencies w. A
-kernel here evaluates itself and draws from that law. ``radial`` holds those of the Euclidean distance.
+By Bochner's theorem such a kernel is the mean of :math:`\cos\langle w, x - y\rangle` over a distribution of frequencies
+w. A kernel here evaluates itself and draws from that distribution. ``radial`` holds those of the Euclidean distance.
 """
 
 from abc import abstractmethod
@@ -15,15 +15,15 @@ from mercer.kernels.bandwidth import check_bandwidth, median_distance, total_var
 from mercer.kernels.base import Kernel
 from mercer.kernels.distances import absolute_distances
 
-# Frequencies end here, in units of one over the length scale. The laws of rough kernels reach so far that a phase would
-# lose its fraction in floating point, and stand still instead of averaging out; what is cut off concerns distances
-# below 1e-5 length scales only.
+# Frequencies end here, in units of one over the length scale. The distributions of rough kernels reach so far that a
+# phase would lose its fraction in floating point, and stand still instead of averaging out; what is cut off concerns
+# distances below 1e-5 length scales only.
 LARGEST_FREQUENCY = 2.0**20
 
 
 @dataclass(frozen=True, repr=False)
 class StationaryKernel(Kernel):
-    """A kernel of the difference x - y, with k(x, x) = 1 and a law of frequencies."""
+    """A kernel of the difference x - y, with k(x, x) = 1 and a distribution of frequencies."""
 
     @property
     @abstractmethod
@@ -43,7 +43,7 @@ class StationaryKernel(Kernel):
 
     @abstractmethod
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
-        """Draw frequencies from the kernel's spectral law, one a column, shape (n_features, n_frequencies)."""
+        """Draw frequencies from the kernel's spectral distribution, one a column, shape (n_features, n_frequencies)."""
 
     @abstractmethod
     def n_uniforms(self, n_features: int) -> int:
@@ -71,7 +71,7 @@ class StationaryKernel(Kernel):
     def require_grids(self) -> None:
         """Refuse a kernel that has no grids, with the reason."""
         if not self.has_grids:
-            raise ValueError(f"RandomBinning: {self!r} has no law of grid pitches: {self._why_no_grids}.")
+            raise ValueError(f"RandomBinning: {self!r} has no distribution of grid pitches: {self._why_no_grids}.")
 
     _why_no_grids: ClassVar[str] = (
         "it is not a product over columns of functions that are convex in |x - y|. Use FourierFeatures, or Laplacian"

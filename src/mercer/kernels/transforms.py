@@ -45,7 +45,7 @@ class TransformedKernel(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Scale(TransformedKernel):
+class ScaledColumns(TransformedKernel):
     """A kernel of scaled columns, k(w * x, w * y): length scales of their own (ARD) are w = 1 / lengths.
 
     Parameters
@@ -56,8 +56,8 @@ class Scale(TransformedKernel):
 
     Examples
     --------
-    >>> from mercer import Gaussian, Scale
-    >>> Scale(Gaussian(gamma=1.0), [1.0, 0.0])([[0.0, 0.0]], [[1.0, 5.0]]).round(4)
+    >>> from mercer import Gaussian, ScaledColumns
+    >>> ScaledColumns(Gaussian(gamma=1.0), [1.0, 0.0])([[0.0, 0.0]], [[1.0, 5.0]]).round(4)
     array([[0.3679]])
     """
 
@@ -65,15 +65,17 @@ class Scale(TransformedKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        weights = _sequence("Scale", "weights", self.weights)
-        checked = tuple(check_real("Scale", f"weights[{i}]", weight, least=-np.inf) for i, weight in enumerate(weights))
+        weights = _sequence("ScaledColumns", "weights", self.weights)
+        checked = tuple(
+            check_real("ScaledColumns", f"weights[{i}]", weight, least=-np.inf) for i, weight in enumerate(weights)
+        )
         object.__setattr__(self, "weights", checked)
 
     def apply(self, X: Any) -> Any:
         """Return the columns of X times their weights."""
         if X.shape[1] != len(self.weights):
             raise ValueError(
-                f"Scale: weights must hold one number for each column, got {len(self.weights)} weights and "
+                f"ScaledColumns: weights must hold one number for each column, got {len(self.weights)} weights and "
                 f"{X.shape[1]} columns of X. Give every column a weight, 0 to leave it out."
             )
         weights = np.array(self.weights, dtype=X.dtype)

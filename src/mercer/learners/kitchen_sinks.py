@@ -54,7 +54,7 @@ class _SinksLearner(KernelLearner):
     )
     _losses: ClassVar[tuple[str, ...]]
     phi: Any
-    law: Any
+    distribution: Any
     C: float
     loss: str
     alpha_: Array
@@ -95,7 +95,9 @@ class _SinksLearner(KernelLearner):
         check_memory(name, "n_components", n_components, n_bytes, f"{n_columns} Hessians of the risk")
         rng = check_random_state(self.random_state)
         sample, _ = as_rows(name, blocks, n_components, np.random.RandomState(rng.randint(2**31 - 1)))
-        sinks = KitchenSinks(self.phi, self.law, n_components=n_components, random_state=rng.randint(2**31 - 1))
+        sinks = KitchenSinks(
+            self.phi, self.distribution, n_components=n_components, random_state=rng.randint(2**31 - 1)
+        )
         self.feature_map_ = sinks.fit(sample)
         self._set(self._minimise(blocks, n_columns, bound), bound)
 
@@ -191,7 +193,7 @@ def _margin_losses(loss: str, signs: Array, scores: Array) -> tuple[Array, Array
 class KitchenSinksClassifier(ClassScores, _SinksLearner):
     r"""Classification by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
 
-    Draws :math:`w_1, \dots, w_K` from a law and fits, one class against the rest,
+    Draws :math:`w_1, \dots, w_K` from a distribution and fits, one class against the rest,
 
     .. math:: \min_\alpha \frac1m \sum_i c\Big(\sum_k \alpha_k \phi(x_i; w_k),\, y_i\Big)
               \quad\text{with}\quad |\alpha_k| \le C / K, \qquad |\phi| \le 1.
@@ -202,8 +204,8 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
         The feature function, as in ``KitchenSinks``. The algorithm asks for :math:`|\phi| \le 1`: a bounded function of
         ``KitchenSinks`` is divided by its bound; "relu", "squared_relu" and a function of one's own, whose bound is not
         known, by the largest value they take on the training rows (``bound_``). On other rows these may exceed it.
-    law : shift-invariant kernel, callable or None
-        The law of the parameters, as in ``KitchenSinks``.
+    distribution : shift-invariant kernel, callable or None
+        The distribution of the parameters, as in ``KitchenSinks``.
     n_components : int, default=100
         The number K of feature functions.
     C : float, default=100.0
@@ -235,7 +237,7 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
     Time: about 10 passes of m K^2 / 2 multiplications a class, and about 15 Cholesky factorisations of K x K for each;
     one pass for all classes with the squared loss. Memory: a few matrices of K x K a class, and blocks of features.
 
-    The law, where it is a kernel with a parameter from the data, is resolved on a uniform sample of the rows.
+    The distribution, where it is a kernel with a parameter from the data, is resolved on a uniform sample of the rows.
 
     References
     ----------
@@ -258,7 +260,7 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
     def __init__(
         self,
         phi: Any = "cosine",
-        law: Any = None,
+        distribution: Any = None,
         *,
         n_components: int = 100,
         C: float = 100.0,
@@ -268,7 +270,7 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
         verbose: int = 0,
     ):
         self.phi = phi
-        self.law = law
+        self.distribution = distribution
         self.n_components = n_components
         self.C = C
         self.loss = loss
@@ -298,7 +300,7 @@ class KitchenSinksRegressor(OneTarget, _SinksLearner):
 
     Parameters
     ----------
-    phi, law, n_components, C, random_state, n_jobs, verbose : as in ``KitchenSinksClassifier``
+    phi, distribution, n_components, C, random_state, n_jobs, verbose : as in ``KitchenSinksClassifier``
 
     Attributes
     ----------
@@ -322,7 +324,7 @@ class KitchenSinksRegressor(OneTarget, _SinksLearner):
     def __init__(
         self,
         phi: Any = "cosine",
-        law: Any = None,
+        distribution: Any = None,
         *,
         n_components: int = 100,
         C: float = 100.0,
@@ -331,7 +333,7 @@ class KitchenSinksRegressor(OneTarget, _SinksLearner):
         verbose: int = 0,
     ):
         self.phi = phi
-        self.law = law
+        self.distribution = distribution
         self.n_components = n_components
         self.C = C
         self.random_state = random_state

@@ -46,7 +46,7 @@ _BY_NAME: dict[str, tuple[Any, ...]] = {
     "init": ("random",),
     "kernel": _KERNELS,
     "landmarks": ("uniform", "leverage", "kmeans", "rpcholesky", "greedy", "weighted", [0, 3, 1]),
-    "law": _KERNELS,
+    "distribution": _KERNELS,
     "loss": (*_LOSSES, "epsilon_insensitive", "squared_epsilon_insensitive"),
     "map": _MAPS,
     "maps": (list(_MAPS), [_MAPS[0]]),

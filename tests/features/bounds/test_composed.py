@@ -14,7 +14,7 @@ from mercer import (
     Matern,
     Normalized,
     Polynomial,
-    Scale,
+    ScaledColumns,
     TensorSketch,
     components_for,
     feature_map,
@@ -30,7 +30,7 @@ KERNELS = [
     2 * Polynomial(2),
     Polynomial(2) + Linear(),
     Normalized(Polynomial(2)),
-    Columns(Gaussian(gamma=1.0), (0, 1, 2)) + 3 * Scale(Laplacian(gamma=0.2), (1.0, 2.0, 3.0, 4.0, 5.0)),
+    Columns(Gaussian(gamma=1.0), (0, 1, 2)) + 3 * ScaledColumns(Laplacian(gamma=0.2), (1.0, 2.0, 3.0, 4.0, 5.0)),
     Normalized(Gaussian(gamma=1.0) + Polynomial(2, coef0=1.0)),
     Gaussian(gamma=1.0) * Polynomial(2, coef0=1.0),
     Normalized(Matern(0.5, length_scale=1.0) * Linear()),
@@ -89,7 +89,7 @@ def test_wrapping_changes_the_number_as_it_changes_the_error():
     kernel = Polynomial(2, coef0=1.0)
     plain = components_for(kernel, ROWS, error=0.1, kind="absolute").n_components
     assert components_for(4 * kernel, ROWS, error=0.4, kind="absolute").n_components == plain
-    assert components_for(Scale(kernel, (1.0,) * 5), ROWS, error=0.1, kind="absolute").n_components == plain
+    assert components_for(ScaledColumns(kernel, (1.0,) * 5), ROWS, error=0.1, kind="absolute").n_components == plain
     wide = np.hstack([ROWS, 100 * ROWS])
     assert components_for(Columns(kernel, range(5)), wide, error=0.1, kind="absolute").n_components == plain
     relative = components_for(kernel, ROWS, error=0.1).n_components

@@ -18,8 +18,8 @@ from mercer import (
     Polynomial,
     QuasiRandomFeatures,
     RandomBinning,
-    Scale,
     ScaleColumns,
+    ScaledColumns,
     SelectColumns,
     ShiftInvariantFeatures,
     TensorProduct,
@@ -39,9 +39,9 @@ def test_scikit_learns_contract(estimator, check):
 @pytest.mark.parametrize(
     "kernel",
     [
-        Scale(Polynomial(2, coef0=1.0), WEIGHTS),
+        ScaledColumns(Polynomial(2, coef0=1.0), WEIGHTS),
         Columns(Polynomial(2), [0, 3]) + 2.0 * Columns(Polynomial(2), [1, 4]),
-        Scale(Gaussian(gamma=0.3), WEIGHTS),
+        ScaledColumns(Gaussian(gamma=0.3), WEIGHTS),
     ],
     ids=repr,
 )
@@ -112,7 +112,7 @@ def test_named_methods(method):
     [
         (
             lambda: ScaleColumns(weights=[1.0, 2.0]),
-            r"Scale: weights must hold one number for each column, got 2 weights",
+            r"ScaledColumns: weights must hold one number for each column, got 2 weights",
         ),
         (lambda: SelectColumns(columns=[9]), r"Columns: columns must be below the number of columns of X, got 9 and 5"),
         (lambda: SelectColumns(LinearFeatures(), columns="0"), r"Columns: columns must be a sequence"),

@@ -15,7 +15,7 @@ from mercer import (
     Matern,
     Polynomial,
     RationalQuadratic,
-    Scale,
+    ScaledColumns,
     components_for,
 )
 from mercer.features.fourier.independent import rahimi_recht_components
@@ -37,7 +37,7 @@ def test_scikit_learns_contract(estimator, check):
         FourierFeatures(Gaussian(gamma=0.7), n_components=10, pairs=False),
         FourierFeatures(Laplacian(gamma=0.6), n_components=12),
         FourierFeatures(
-            Matern(0.5, length_scale=1.0) * Scale(Cauchy(length_scale=2.0), [1, 0, 2, 1, 1]), n_components=9
+            Matern(0.5, length_scale=1.0) * ScaledColumns(Cauchy(length_scale=2.0), [1, 0, 2, 1, 1]), n_components=9
         ),
     ],
     ids=repr,
@@ -77,7 +77,7 @@ def test_pairs_are_cosines_then_sines():
 def test_a_scaled_kernel_is_scaled_data():
     weights = [1.0, 2.0, 0.5, 0.0, 3.0]
     inner = FourierFeatures(Gaussian(gamma=0.7), n_components=20, random_state=0)
-    wrapped = FourierFeatures(Scale(Gaussian(gamma=0.7), weights), n_components=20, random_state=0)
+    wrapped = FourierFeatures(ScaledColumns(Gaussian(gamma=0.7), weights), n_components=20, random_state=0)
     np.testing.assert_allclose(wrapped.fit_transform(X), inner.fit_transform(X * weights), atol=1e-13)
 
 

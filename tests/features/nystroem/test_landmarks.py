@@ -1,4 +1,4 @@
-"""The choosers of landmarks: their laws, streams, and what they refuse."""
+"""The choosers of landmarks: their distributions, streams, and what they refuse."""
 
 import numpy as np
 import pytest
@@ -26,11 +26,11 @@ def test_uniform_takes_every_row_equally_often():
 def test_weighted_draws_with_replacement_by_the_squared_diagonal():
     X = sample_rows(8) * np.arange(1, 9)[:, None]
     kernel = Linear()
-    law = kernel.diag(X) ** 2 / (kernel.diag(X) ** 2).sum()
+    distribution = kernel.diag(X) ** 2 / (kernel.diag(X) ** 2).sum()
     draws = [landmarks.weighted(kernel, X, 5, random_state=seed) for seed in range(2000)]
-    assert_mean_close([indicator(draw.indices, 8) for draw in draws], 5 * law)
+    assert_mean_close([indicator(draw.indices, 8) for draw in draws], 5 * distribution)
     for draw in draws[:5]:
-        np.testing.assert_allclose(draw.scale, 1 / np.sqrt(5 * law[draw.indices]))
+        np.testing.assert_allclose(draw.scale, 1 / np.sqrt(5 * distribution[draw.indices]))
 
 
 @pytest.mark.parametrize("p", [None, np.arange(1.0, 9.0)])
@@ -59,9 +59,9 @@ def test_the_scale_of_a_weighted_draw_shows_only_below_full_rank():
     gap = np.abs(reduced.transform(X) @ reduced.transform(X).T - unscaled.transform(X) @ unscaled.transform(X).T).max()
     assert gap > 1e-3 * np.abs(gram[0]).max()
     # The definition: C W_k^+ C^T of the scaled columns.
-    law = kernel.diag(X) ** 2 / (kernel.diag(X) ** 2).sum()
+    distribution = kernel.diag(X) ** 2 / (kernel.diag(X) ** 2).sum()
     I = reduced.landmark_indices_  # noqa: E741
-    D = np.diag(1 / np.sqrt(8 * law[I]))
+    D = np.diag(1 / np.sqrt(8 * distribution[I]))
     C, W = kernel(X)[:, I] @ D, D @ kernel(X[I]) @ D
     values, vectors = np.linalg.eigh(W)
     inverse = vectors[:, -3:] / values[-3:] @ vectors[:, -3:].T

@@ -26,16 +26,16 @@ def uneven_rows(n_rows=4):
     return X
 
 
-def law_of_pivots(K, n_pivots):
+def distribution_of_pivots(K, n_pivots):
     """The textbook: each pivot with probability ~ the diagonal of the residual of those before it."""
-    law = {}
+    distribution = {}
     for pivots in permutations(range(len(K)), n_pivots):
         chance = 1.0
         for j, s in enumerate(pivots):
             left = np.maximum(np.diag(residual(K, pivots[:j])), 0.0)
             chance *= left[s] / left.sum()
-        law[pivots] = chance
-    return law
+        distribution[pivots] = chance
+    return distribution
 
 
 @pytest.fixture(params=[True, False], ids=["held", "not held"])
@@ -55,14 +55,14 @@ def test_the_law_is_the_textbooks(monkeypatch, dtype, batch, renew):
     monkeypatch.setattr(pivoted, "_pass_pays", lambda *_: renew)
     X = uneven_rows().astype(dtype)
     kernel = Gaussian(gamma=1.0)
-    law = law_of_pivots(kernel(X.astype(float)), 2)
-    outcomes = {pivots: i for i, pivots in enumerate(law)}
-    drawn = np.zeros((1500, len(law)))
+    distribution = distribution_of_pivots(kernel(X.astype(float)), 2)
+    outcomes = {pivots: i for i, pivots in enumerate(distribution)}
+    drawn = np.zeros((1500, len(distribution)))
     with one_blas_thread():
         for seed, row in enumerate(drawn):
             pivots = randomly_pivoted_cholesky(kernel, X, 2, np.random.RandomState(seed), diagonal=np.ones(4))
             row[outcomes[tuple(pivots.indices.tolist())]] = 1
-    assert_mean_close(drawn, list(law.values()), detect=0.5)
+    assert_mean_close(drawn, list(distribution.values()), detect=0.5)
 
 
 @pytest.mark.usefixtures("held")

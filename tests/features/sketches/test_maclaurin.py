@@ -1,4 +1,4 @@
-"""Random Maclaurin: contract, moments, the law of degrees, H0/1, truncation, warnings."""
+"""Random Maclaurin: contract, moments, the distribution of degrees, H0/1, truncation, warnings."""
 
 import math
 
@@ -57,8 +57,8 @@ def test_vovk_infinite_inside_its_domain():
 def test_degrees_follow_the_normalised_law():
     """The frequencies of the degrees 0, 2, 4 of cosh over many draws are q_n ~ 2^-(n+1)."""
     draws = [RandomMaclaurin(COSH, n_components=50, random_state=seed).fit(sample_rows()) for seed in range(300)]
-    assert draws[0].law_.sum() == pytest.approx(1.0)
-    assert draws[0].law_[1::2].sum() == 0
+    assert draws[0].distribution_.sum() == pytest.approx(1.0)
+    assert draws[0].distribution_[1::2].sum() == 0
     frequencies = [[(draw.degrees_ == n).mean() for n in (0, 2, 4)] for draw in draws]
     assert_mean_close(frequencies, np.array([1, 1 / 4, 1 / 16]) * 3 / 4, detect=0.1)
 
@@ -183,7 +183,7 @@ def test_a_series_given_as_a_function_does_not_end():
         RandomMaclaurin(endless, random_state=0, max_degree=38).fit_transform(sample_rows()),
         listed.transform(sample_rows()),
     )
-    assert len(RandomMaclaurin(endless).fit(sample_rows()).law_) == 61
+    assert len(RandomMaclaurin(endless).fit(sample_rows()).distribution_) == 61
 
 
 def test_linear_kernel():

@@ -13,7 +13,7 @@ from mercer import (
     Normalized,
     Polynomial,
     RandomMaclaurin,
-    Scale,
+    ScaledColumns,
     feature_map,
 )
 from mercer.features.sketches.scalar_draws import scalar_draws
@@ -28,7 +28,7 @@ INNER = [
     Normalized(Polynomial(2, coef0=0.5)),
     Composed(Polynomial(2, coef0=0.3), 0.5 * Linear()),
     Gaussian(gamma=1.5),
-    Scale(Laplacian(gamma=0.8), [1.0, 2.0, 0.5, 1.0, 0.0]) + Columns(Linear(), [0, 2]),
+    ScaledColumns(Laplacian(gamma=0.8), [1.0, 2.0, 0.5, 1.0, 0.0]) + Columns(Linear(), [0, 2]),
 ]
 
 

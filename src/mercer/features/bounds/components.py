@@ -7,7 +7,7 @@ Throughout, delta = 1 - confidence, and D is the number of features.
   the largest 1-norm of a row [sqrt(gamma) x, sqrt(coef0)], so P(|khat - k| >= eps) <= 2 exp(-t eps^2 / (2 R^(4p))),
   whatever the width of a sketch.
 - Hoeffding over the D features of Random Maclaurin: |D Z(x) Z(y)| <= B = Q p f(p R^2), with Q the mass p^-(n+1) of the
-  degrees in the law before it is normalised, so P(|khat - k| >= eps) <= 2 exp(-D eps^2 / (2 B^2)).
+  degrees in the distribution before it is normalised, so P(|khat - k| >= eps) <= 2 exp(-D eps^2 / (2 B^2)).
 - Uniform over all rows of the ball |x|_1 <= R (Kar and Karnick, 2012, Theorem 4): the inequality at eps/2 on the pairs
   of a net of radius r = eps / (4L) in the Euclidean norm, of at most (1 + 2R/r)^d points, and the Lipschitz constant
   L of the error between them: D >= (8 B^2 / eps^2) (ln(2/delta) + 2 d ln(1 + 8 R L / eps)). For Random Maclaurin
@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 from mercer._typing import Array
 from mercer.features.base import as_kernel
 from mercer.features.dispatch import feature_map
-from mercer.features.sketches.degrees import degree_law, series
+from mercer.features.sketches.degrees import degree_distribution, series
 from mercer.features.sketches.linear import LinearFeatures
 from mercer.features.sketches.maclaurin import RandomMaclaurin
 from mercer.features.sketches.tensor_sketch import TensorSketch
@@ -160,7 +160,7 @@ def components_for(
         Var <= (<x,y>^2p + |x|^2p |y|^2p) / D, optimistic: the product of hashes is not 4-wise independent, and for
         x = y = 1/sqrt(d) the true D Var tends to 6, 14, 30 at p = 2, 3, 4 where the lemma says 2.
     p : float, default=2.0
-        Base of Random Maclaurin's law of degrees.
+        Base of Random Maclaurin's distribution of degrees.
     n_samples : int, default=300
     random_state : int, RandomState or None
         Draws the sample.
@@ -329,9 +329,9 @@ def _maclaurin_mean_square(chosen: RandomMaclaurin, task: _Task) -> MeanSquare |
     if not isinstance(task.kernel, DotProductKernel):
         return None
     coefficients = series(_NAME, task.kernel, task.p, None)
-    law, pairs = degree_law(coefficients, task.p), PairMoments.of(task.sample, task.sample)
+    distribution, pairs = degree_distribution(coefficients, task.p), PairMoments.of(task.sample, task.sample)
     with np.errstate(over="ignore"):
-        one = maclaurin_variance(pairs.t, pairs.rademacher, coefficients, law, 1)
+        one = maclaurin_variance(pairs.t, pairs.rademacher, coefficients, distribution, 1)
     return MeanSquare(lambda n: one / n)
 
 

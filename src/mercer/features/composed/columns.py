@@ -8,7 +8,7 @@ import numpy as np
 from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.compose import Wrapper
-from mercer.kernels import Columns, Kernel, Linear, Scale, TransformedKernel
+from mercer.kernels import Columns, Kernel, Linear, ScaledColumns, TransformedKernel
 from mercer.kernels.spectral import pulled_back_reaches
 from mercer.state import Member, Sizes, Stored, require
 
@@ -63,7 +63,7 @@ class _Transformed(Wrapper):
         wrapped = self._wrapped(Linear())
         width = self._transformed(np.empty((0, n_features))).shape[1]
         inner = self.map_.reaches(width, level)
-        if inner is None or not isinstance(wrapped, Scale | Columns):
+        if inner is None or not isinstance(wrapped, ScaledColumns | Columns):
             return inner
         return pulled_back_reaches(wrapped, inner, n_features)
 
@@ -73,7 +73,7 @@ def _apply(kernel: Kernel, X: Any) -> Any:
 
 
 class ScaleColumns(_Transformed):
-    """The map of ``Scale(kernel, weights)``: a map of the columns times their weights.
+    """The map of ``ScaledColumns(kernel, weights)``: a map of the columns times their weights.
 
     Parameters
     ----------
@@ -103,11 +103,11 @@ class ScaleColumns(_Transformed):
         self.random_state = random_state
 
     def _wrapped(self, kernel: Kernel) -> Kernel:
-        return kernel if self.weights is None else Scale(kernel, self.weights)
+        return kernel if self.weights is None else ScaledColumns(kernel, self.weights)
 
     @override
     def largest_feature(self, norm: float, X: Any) -> float:
-        largest = float(np.abs(self._applied.weights).max()) if isinstance(self._applied, Scale) else 1.0
+        largest = float(np.abs(self._applied.weights).max()) if isinstance(self._applied, ScaledColumns) else 1.0
         return self.map_.largest_feature(largest * norm, X)
 
 

@@ -27,11 +27,11 @@ class Fastfood(PhaseFeatures):
     .. math:: V x = \tfrac{1}{\sqrt{p}}\, S H G \Pi H B x
 
     with H the unnormalised Hadamard matrix, B random signs, Pi a random permutation, G Gaussian, and
-    :math:`S_{ii} = s_i / \|G\|_F` with s_i drawn from the kernel's law of frequency lengths in p dimensions (chi with p
-    degrees of freedom over sigma for the Gaussian). A normalised Gaussian times such a length is a draw of a frequency:
-    the estimate is unbiased for every radial kernel and every number of columns. Rows of a block are dependent, which
-    makes its variance larger than that of independent frequencies; ``OrthogonalFeatures(structured=True)`` costs the
-    same and errs less from 64 columns on.
+    :math:`S_{ii} = s_i / \|G\|_F` with s_i drawn from the kernel's distribution of frequency lengths in p dimensions
+    (chi with p degrees of freedom over sigma for the Gaussian). A normalised Gaussian times such a length is a draw of
+    a frequency: the estimate is unbiased for every radial kernel and every number of columns. Rows of a block are
+    dependent, which makes its variance larger than that of independent frequencies;
+    ``OrthogonalFeatures(structured=True)`` costs the same and errs less from 64 columns on.
 
     Parameters
     ----------

@@ -111,8 +111,8 @@ def write_phases(owner: str, write: Writer, X: Any, rows: slice, out: Array) -> 
 class FourierFeatures(PhaseFeatures):
     r"""Random Fourier features, for every shift-invariant kernel.
 
-    k(x, y) is the mean of :math:`\cos\langle w, x - y\rangle` over the kernel's law of frequencies w. With D features,
-    each frequency gives a pair, or each a cosine with a random offset b:
+    k(x, y) is the mean of :math:`\cos\langle w, x - y\rangle` over the kernel's distribution of frequencies w. With D
+    features, each frequency gives a pair, or each a cosine with a random offset b:
 
     .. math:: \sqrt{2/D}\,(\cos\langle w, x\rangle, \sin\langle w, x\rangle)
               \quad\text{or}\quad \sqrt{2/D}\,\cos(\langle w, x\rangle + b).
@@ -125,7 +125,8 @@ class FourierFeatures(PhaseFeatures):
     Parameters
     ----------
     kernel : shift-invariant kernel, default=Gaussian()
-        Also a product of them, whose frequencies are sums of independent draws, and ``Scale`` and ``Columns`` of them.
+        Also a product of them, whose frequencies are sums of independent draws, and ``ScaledColumns`` and ``Columns``
+        of them.
     n_components : int, default=100
         Number of features D. With pairs an odd D takes one feature with an offset.
     random_state : int, RandomState or None
@@ -190,7 +191,7 @@ class FourierFeatures(PhaseFeatures):
 
 
 def require_shift_invariant(owner: str, kernel: Kernel) -> None:
-    """Refuse a kernel that has no law of frequencies."""
+    """Refuse a kernel that has no distribution of frequencies."""
     if not is_shift_invariant(kernel):
         raise ValueError(
             f"{owner}: kernel must be shift-invariant, such as Gaussian, Laplacian or Matern, or a product of such "

@@ -31,9 +31,9 @@ class OrthogonalFeatures(PhaseFeatures):
     r"""Random Fourier features with orthogonal frequencies, for radial kernels.
 
     In blocks of n_features, the directions of the frequencies are a random orthonormal basis, and their lengths are
-    drawn from the kernel's own radial law: each frequency alone is distributed as in ``FourierFeatures``, so the
-    estimate is unbiased, and the directions of a block, which cannot repeat each other, bring its variance down. The
-    lengths are stratified over all frequencies.
+    drawn from the kernel's own radial distribution: each frequency alone is distributed as in ``FourierFeatures``, so
+    the estimate is unbiased, and the directions of a block, which cannot repeat each other, bring its variance down.
+    The lengths are stratified over all frequencies.
 
     ``structured`` replaces the basis by :math:`H D_3 H D_2 H D_1` with Hadamard matrices H and random signs D, at
     O(D log d) time and O(D) memory instead of O(D d). That is no uniformly random basis: it is a good one only from
@@ -128,7 +128,7 @@ class OrthogonalFeatures(PhaseFeatures):
         signs -= 1
         self.signs_ = signs
         # Radii as in `size` dimensions: a uniform direction there times such a radius, cut to n_features columns, has
-        # the law of a frequency of n_features columns.
+        # the distribution of a frequency of n_features columns.
         self.radii_ = stratified_radii(kernel, rng, n_frequencies, size)
         self.offsets_ = rng.uniform(0, 2 * np.pi, n_single)
         return n_components
@@ -197,7 +197,7 @@ class OrthogonalFeatures(PhaseFeatures):
 
 
 def require_radial(owner: str, kernel: Kernel) -> None:
-    """Refuse a kernel without a radial law."""
+    """Refuse a kernel without a radial distribution."""
     if not isinstance(kernel, RadialKernel):
         raise ValueError(
             f"{owner}: kernel must be radial (Gaussian, Matern, Cauchy, RationalQuadratic or ExponentialPower), got "
@@ -230,10 +230,10 @@ def dense_bytes(X: Any) -> float:
 
 
 def stratified_radii(kernel: Any, rng: np.random.RandomState, n: int, n_features: int) -> Array:
-    """Draw n radii, each of the kernel's law, spread evenly over it.
+    """Draw n radii, each of the kernel's distribution, spread evenly over it.
 
     Of 16 n draws in order, one is taken at random from every 16: a random one of the n is then a random one of all
-    draws, so its law is exact, and any two lie in different strata.
+    draws, so its distribution is exact, and any two lie in different strata.
     """
     candidates = np.sort(kernel.radii(rng, n * _CANDIDATES, n_features)).reshape(n, _CANDIDATES)
     radii: Array = candidates[np.arange(n), rng.randint(_CANDIDATES, size=n)]

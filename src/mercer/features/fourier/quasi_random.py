@@ -19,9 +19,9 @@ class QuasiRandomFeatures(PhaseFeatures):
     r"""Fourier features whose frequencies are a scrambled Sobol sequence instead of independent draws.
 
     Points of the unit cube that fill it evenly, one coordinate a column (and one or two for a kernel's mixing
-    variable), go through the quantile functions of the kernel's spectral law. Scrambling makes each point uniform, so
-    the estimate is unbiased. On up to four columns the error falls nearly as 1/D instead of 1/sqrt(D), and this map is
-    ``feature_map``'s choice; from about ten columns on ``OrthogonalFeatures`` is better.
+    variable), go through the quantile functions of the kernel's spectral distribution. Scrambling makes each point
+    uniform, so the estimate is unbiased. On up to four columns the error falls nearly as 1/D instead of 1/sqrt(D), and
+    this map is ``feature_map``'s choice; from about ten columns on ``OrthogonalFeatures`` is better.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ function, ``Blocks`` or an iterator of blocks) and a number of landmarks, and re
 chooses among a reservoir sample of its rows.
 
 =============  ===================================================  ============================================
-name           law                                                  cost beside reading X (n rows, m landmarks)
+name           distribution                                         cost on top of reading X (n rows, m landmarks)
 =============  ===================================================  ============================================
 uniform        without replacement, all sets equally likely         none
 leverage       probability ~ ridge leverage score, approximated     O(n m^2)
@@ -107,9 +107,9 @@ def weighted(kernel: Any, X: Any, n_landmarks: int, *, p: Any = None, random_sta
     """
     rows = _Rows.of("weighted", X, n_landmarks, random_state)
     weights = _diagonal(kernel, rows.X) ** 2 if p is None else _probabilities(p, rows.n)
-    law = weights / weights.sum()
-    indices = rows.rng.choice(rows.n, size=rows.m, p=law)
-    return rows.landmarks(indices, scale=1 / np.sqrt(rows.m * law[indices]))
+    distribution = weights / weights.sum()
+    indices = rows.rng.choice(rows.n, size=rows.m, p=distribution)
+    return rows.landmarks(indices, scale=1 / np.sqrt(rows.m * distribution[indices]))
 
 
 def leverage(kernel: Any, X: Any, n_landmarks: int, *, random_state: Any = None) -> Landmarks:

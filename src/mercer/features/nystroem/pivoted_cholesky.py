@@ -137,9 +137,10 @@ def randomly_pivoted_cholesky(
     """Draw pivots one after the other, each with probability proportional to the residuals before it.
 
     By rejection: proposals come from residuals u that may be out of date. Residuals only fall, so a proposal kept with
-    probability r(x)/u(x) has exactly the law wanted, and testing it costs one row instead of all. The residuals of
-    all rows are renewed when that costs less than the rejections so far, or than those to be expected: an early pass
-    is cheap, since a row then costs few pivots. Proposals are tested a batch at a time, with matrix products.
+    probability r(x)/u(x) has exactly the distribution wanted, and testing it costs one row instead of all. The
+    residuals of all rows are renewed when that costs less than the rejections so far, or than those to be expected: an
+    early pass is cheap, since a row then costs few pivots. Proposals are tested a batch at a time, with matrix
+    products.
 
     Cost with m pivots that leave a fraction 1/e of the trace: at most e m proposals of m^2 operations each, in practice
     far fewer with one or two passes of n j^2 operations, j well below m. O(n + m^2) memory. Stops early when nothing
@@ -153,17 +154,17 @@ def randomly_pivoted_cholesky(
     few = len(diagonal) <= _HELD_RATIO * n_pivots and len(diagonal) * n_pivots <= _HELD_ENTRIES
     factor = (_HeldFactor if few else _Factor)(kernel, X, n_pivots)
     upper = diagonal.copy()
-    law = np.cumsum(upper)
+    cumulative = np.cumsum(upper)
     n_rejected = 0
-    while len(factor.indices) < n_pivots and law[-1] > 0:
-        proposals = np.searchsorted(law, rng.random_sample(_PROPOSALS) * law[-1], side="right")
+    while len(factor.indices) < n_pivots and cumulative[-1] > 0:
+        proposals = np.searchsorted(cumulative, rng.random_sample(_PROPOSALS) * cumulative[-1], side="right")
         chosen, left, corner = _accepted(factor, proposals, upper, diagonal, rng, n_pivots - len(factor.indices))
         factor.grow(chosen, left, corner)
         n_rejected += _PROPOSALS - len(chosen)
         if _pass_pays(len(factor.indices), n_pivots, len(upper), len(chosen), n_rejected):
             upper = factor.residuals(diagonal)
-            law, n_rejected = np.cumsum(upper), 0
-    return Pivots(factor.indices, *_trace_left(factor, upper, law, diagonal, rng))
+            cumulative, n_rejected = np.cumsum(upper), 0
+    return Pivots(factor.indices, *_trace_left(factor, upper, cumulative, diagonal, rng))
 
 
 def _pass_pays(j: int, n_pivots: int, n_rows: int, n_chosen: int, n_rejected: int) -> bool:
@@ -205,15 +206,15 @@ def _accepted(
 
 
 def _trace_left(
-    factor: _Factor, upper: Array, law: Array, diagonal: Array, rng: np.random.RandomState
+    factor: _Factor, upper: Array, cumulative: Array, diagonal: Array, rng: np.random.RandomState
 ) -> tuple[float, float]:
-    """Return the residual trace and its standard error: exact for few rows, else from draws with law ``upper``."""
-    if len(diagonal) <= _TRACE_ROWS or law[-1] <= 0:
+    """Return the residual trace and its standard error: exact for few rows, else from draws weighted by ``upper``."""
+    if len(diagonal) <= _TRACE_ROWS or cumulative[-1] <= 0:
         return float(factor.residuals(diagonal).sum()), 0.0
-    drawn = np.searchsorted(law, rng.random_sample(_TRACE_ROWS) * law[-1], side="right")
+    drawn = np.searchsorted(cumulative, rng.random_sample(_TRACE_ROWS) * cumulative[-1], side="right")
     f = factor.of(drawn)
     ratios = np.maximum(diagonal[drawn] - np.einsum("ij,ij->i", f, f), 0.0) / upper[drawn]
-    return float(law[-1] * ratios.mean()), float(law[-1] * ratios.std() / np.sqrt(_TRACE_ROWS))
+    return float(cumulative[-1] * ratios.mean()), float(cumulative[-1] * ratios.std() / np.sqrt(_TRACE_ROWS))
 
 
 def greedily_pivoted_cholesky(kernel: Kernel, X: Any, n_pivots: int, *, diagonal: Array) -> Pivots:

@@ -10,7 +10,8 @@ from mercer._typing import Array
 from mercer.kernels import DotProductKernel
 from mercer.validation import check_integer, check_real
 
-# Degrees less likely than this are left out of the law of a series that does not end: no draw would ever show them.
+# Degrees less likely than this are left out of the distribution of a series that does not end: no draw would ever show
+# them.
 _LEAST_LOG2_PROBABILITY = -60
 _TAIL_TERMS = 10_000
 
@@ -45,13 +46,13 @@ def series(owner: str, kernel: DotProductKernel, p: float, max_degree: int | Non
     return coefficients
 
 
-def degree_law(coefficients: Array, p: float, first: int = 0) -> Array:
+def degree_distribution(coefficients: Array, p: float, first: int = 0) -> Array:
     """Return probabilities proportional to p^-(n+1) over the degrees n >= first with a_n > 0; zeros if there are none.
 
-    Kar and Karnick's p^-(n+1) itself is a law only for p = 2 and a series with every degree.
+    Kar and Karnick's p^-(n+1) itself is a distribution only for p = 2 and a series with every degree.
 
     >>> import numpy as np
-    >>> degree_law(np.array([1.0, 0.0, 1.0]), p=2.0)
+    >>> degree_distribution(np.array([1.0, 0.0, 1.0]), p=2.0)
     array([0.8, 0. , 0.2])
     """
     degrees = np.arange(len(coefficients))

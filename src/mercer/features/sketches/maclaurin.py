@@ -12,7 +12,7 @@ from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.sketches.degrees import (
     check_radius,
-    degree_law,
+    degree_distribution,
     largest_sign_moment,
     largest_square,
     series,
@@ -40,7 +40,8 @@ class RandomMaclaurin(FeatureMap):
 
     The estimate is unbiased but for degrees left out (``max_degree``, and in an endless series degrees with a
     probability below 2^-60), and ``variance`` returns its exact mean squared error, which counts them. Kar and
-    Karnick's law :math:`p^{-(N+1)}` sums to one only for p = 2 and an endless series, so it is normalised here.
+    Karnick's distribution :math:`p^{-(N+1)}` sums to one only for p = 2 and an endless series, so it is normalised
+    here.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class RandomMaclaurin(FeatureMap):
     max_degree : int or None
         Leave out higher degrees; ``truncation_error_`` bounds what that loses.
     p : float, default=2.0
-        Base of the law of degrees, above 1.
+        Base of the distribution of degrees, above 1.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class RandomMaclaurin(FeatureMap):
         The draws of the inner kernel of a composed one.
     coefficients_ : ndarray
         Maclaurin coefficient of each degree.
-    law_ : ndarray
+    distribution_ : ndarray
         Probability of each degree.
     truncation_error_ : float
         :math:`\sum_{n > K} a_n r^n` over the degrees left out, with r the largest :math:`|x|^2` seen in ``fit``.
@@ -99,7 +100,7 @@ class RandomMaclaurin(FeatureMap):
         degrees_=Integers(("r",), (np.int64,), least=0, below="q"),
         signs_=Integers(("d", "v"), (np.int8,), least=-1, below=2),
         inner_=Member(ScalarDraws, {"n_draws": "draws"}, nullable=True),
-        law_=Reals(("q",), 0.0),
+        distribution_=Reals(("q",), 0.0),
         coefficients_=Reals(("q",), 0.0),
         truncation_error_=Real(0.0, finite=False),
     )
@@ -143,7 +144,7 @@ class RandomMaclaurin(FeatureMap):
         degrees, n_factors = self.degrees_, int(self.degrees_.sum())
         require(sizes["q"] <= LARGEST_DEGREE + 1, f"the degrees must be at most {LARGEST_DEGREE}")
         require(np.all(degrees[1:] <= degrees[:-1]), "degrees_ must not ascend")
-        require(np.all(self.law_[degrees] > 0), "law_ must be positive for every degree drawn")
+        require(np.all(self.distribution_[degrees] > 0), "distribution_ must be positive for every degree drawn")
         composed = isinstance(self.kernel_, Composed)
         require(composed == (self.inner_ is not None), "inner_ must be there for a composed kernel, and for no other")
         require(sizes["v"] == (0 if composed else n_factors), "signs_ must have a vector a factor")
@@ -158,15 +159,15 @@ class RandomMaclaurin(FeatureMap):
         coefficients = series(_NAME, f, self.p, self.max_degree)
         largest = check_radius(_NAME, f, largest_square(X) if inner is None else float(inner.evaluate_diag(X).max()))
         exact = self._exact_width(coefficients, X.shape[1])
-        law = degree_law(coefficients, self.p, first=2 if exact else 0)
-        n_random = _random_width(n_components, exact, any_random=bool(law.any()))
-        n_expected = round(n_random * float(np.arange(len(law)) @ law))
+        distribution = degree_distribution(coefficients, self.p, first=2 if exact else 0)
+        n_random = _random_width(n_components, exact, any_random=bool(distribution.any()))
+        n_expected = round(n_random * float(np.arange(len(distribution)) @ distribution))
         _check_size(X, n_expected if inner is None else 0, n_components)
-        self.degrees_ = _draw_degrees(law, n_random, rng)
+        self.degrees_ = _draw_degrees(distribution, n_random, rng)
         n_factors = int(self.degrees_.sum())
         self.signs_ = _draw_signs(X, n_factors if inner is None else 0, n_components, rng)
         self.inner_ = None if inner is None else scalar_draws(inner, X, max(n_factors, 1), rng)
-        self.law_, self.coefficients_ = law, coefficients
+        self.distribution_, self.coefficients_ = distribution, coefficients
         self.truncation_error_ = tail(f, len(coefficients), largest)
         self._warn_if_divergent(f, X)
         return exact + n_random
@@ -249,7 +250,7 @@ class RandomMaclaurin(FeatureMap):
 
     def _scales(self) -> Array:
         """Return sqrt(a_N / (q_N D)) for the degree N of each random feature."""
-        ratios = self.coefficients_[self.degrees_] / self.law_[self.degrees_]
+        ratios = self.coefficients_[self.degrees_] / self.distribution_[self.degrees_]
         return np.sqrt(ratios / max(len(self.degrees_), 1))
 
     def _write_exact(self, X: Any, rows: slice, out: Array) -> None:
@@ -272,7 +273,7 @@ class RandomMaclaurin(FeatureMap):
             if inner_moment is None:
                 return None
             mean, moment = self.inner_.mean(X, Y), inner_moment
-        return maclaurin_variance(mean, moment, self.coefficients_, self.law_, len(self.degrees_))
+        return maclaurin_variance(mean, moment, self.coefficients_, self.distribution_, len(self.degrees_))
 
     @override
     def bias(self, X: Array, Y: Array) -> Array | float:
@@ -290,7 +291,7 @@ class RandomMaclaurin(FeatureMap):
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
         other, n_features = copy(self), self.n_features_in_
-        other.degrees_ = _draw_degrees(self.law_, len(self.degrees_), rng)
+        other.degrees_ = _draw_degrees(self.distribution_, len(self.degrees_), rng)
         n_factors = int(other.degrees_.sum())
         if self.inner_ is None:
             other.signs_ = draw_signs(rng, (n_features, n_factors))
@@ -323,11 +324,11 @@ def _random_width(n_components: int, exact: int, *, any_random: bool) -> int:
     return n_components - exact if any_random else 0
 
 
-def _draw_degrees(law: Array, size: int, rng: np.random.RandomState) -> Array:
+def _draw_degrees(distribution: Array, size: int, rng: np.random.RandomState) -> Array:
     """Draw degrees, highest first, so that the features that have a j-th factor are a prefix for every j."""
     if size == 0:
         return np.zeros(0, dtype=np.int64)
-    return np.sort(rng.choice(len(law), size=size, p=law))[::-1].astype(np.int64)
+    return np.sort(rng.choice(len(distribution), size=size, p=distribution))[::-1].astype(np.int64)
 
 
 def _draw_signs(X: Any, n_vectors: int, n_components: int, rng: np.random.RandomState) -> Array:

@@ -83,15 +83,17 @@ def _collisions(products: list[Array], D: int) -> Array:
     return np.maximum(variance, 0.0)  # a difference of equal numbers may round below 0
 
 
-def maclaurin_variance(mean: Array, moment: Array, coefficients: Array, law: Array, n_components: int) -> Array:
-    """Return the variance of Random Maclaurin with degrees drawn independently from ``law``.
+def maclaurin_variance(
+    mean: Array, moment: Array, coefficients: Array, distribution: Array, n_components: int
+) -> Array:
+    """Return the variance of Random Maclaurin with degrees drawn independently from ``distribution``.
 
     Each factor W has E[W(x) W(y)] = ``mean`` = t and E[W(x)^2 W(y)^2] = ``moment`` = m (N + 2t^2 - 2s for random
-    signs): the variance is (sum_n a_n^2 / q_n m^n - g(t)^2) / D with g the series of the degrees in the law.
+    signs): the variance is (sum_n a_n^2 / q_n m^n - g(t)^2) / D with g the series of the degrees in the distribution.
     """
     second = np.zeros_like(mean)
-    for n in np.flatnonzero(law):
-        second += coefficients[n] ** 2 / law[n] * moment**n
-    series = np.where(law > 0, coefficients, 0.0)
+    for n in np.flatnonzero(distribution):
+        second += coefficients[n] ** 2 / distribution[n] * moment**n
+    series = np.where(distribution > 0, coefficients, 0.0)
     total = np.polynomial.polynomial.polyval(mean, series)
     return np.maximum((second - total**2) / n_components, 0.0)
