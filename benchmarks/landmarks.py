@@ -14,8 +14,9 @@ import numpy as np
 
 from benchmarks.measure import RESULTS, machine
 from benchmarks.nystroem import KERNEL, covertype
-from mercer import MEKA, BlockGram, Gaussian, LowRankGram, Nystroem
+from mercer import MEKA, Gaussian, LowRankGram, Nystroem
 from mercer.features.nystroem.landmarks import CHOOSERS
+from mercer.gram import BlockGram
 from mercer.gram.errors import measuring_stream
 
 

@@ -105,7 +105,9 @@ def maps() -> Iterator[tuple[Any, Any]]:
         yield mercer.TensorSketch(Polynomial(2, coef0=1.0), n_components=101, random_state=0), X
         yield mercer.LinearFeatures(n_components=3, random_state=0), X
         yield (
-            mercer.TensorProduct([mercer.LinearFeatures(), mercer.FourierFeatures(n_components=7)], n_components=77),
+            mercer.features.TensorProduct(
+                [mercer.LinearFeatures(), mercer.FourierFeatures(n_components=7)], n_components=77
+            ),
             X,
         )
     yield mercer.TensorSketch(Polynomial(3), n_components=60, n_sketches=2, random_state=0), ROWS
@@ -131,15 +133,18 @@ def maps() -> Iterator[tuple[Any, Any]]:
         yield mercer.KitchenSinks(phi, n_components=11, random_state=0), ROWS
     yield mercer.AdditiveFeatures(Chi2(), n_components=30), ROWS
     yield mercer.AdditiveFeatures(JensenShannon(), n_components=3, random_state=0), ROWS
-    yield mercer.ExponentialChi2Features(n_components=21, random_state=0), ROWS
+    yield mercer.features.ExponentialChi2Features(n_components=21, random_state=0), ROWS
     yield mercer.CategoryFeatures(SameCategory(offset=0.5), n_components=80), CODES[:, :2]
     yield mercer.CategoryFeatures(n_components=5, random_state=0), CODES
-    yield mercer.Concatenate([mercer.LinearFeatures(), mercer.TensorSketch()], n_components=20, random_state=0), ROWS
-    yield mercer.Rescale(mercer.TensorSketch(n_components=11), scale=2.0, random_state=0), ROWS
-    yield mercer.Normalize(mercer.TensorSketch(n_components=11), random_state=0), ROWS
-    yield mercer.ScaleColumns(mercer.LinearFeatures(), weights=[1.0, 2.0, 0.0, 1.0], random_state=0), ROWS
-    yield mercer.SelectColumns(mercer.FourierFeatures(n_components=8), columns=[0, 2], random_state=0), CSR
-    yield mercer.ShiftInvariantFeatures(GAUSSIAN, n_components=11, random_state=0), ROWS
+    yield (
+        mercer.features.Concatenate([mercer.LinearFeatures(), mercer.TensorSketch()], n_components=20, random_state=0),
+        ROWS,
+    )
+    yield mercer.features.Rescale(mercer.TensorSketch(n_components=11), scale=2.0, random_state=0), ROWS
+    yield mercer.features.Normalize(mercer.TensorSketch(n_components=11), random_state=0), ROWS
+    yield mercer.features.ScaleColumns(mercer.LinearFeatures(), weights=[1.0, 2.0, 0.0, 1.0], random_state=0), ROWS
+    yield mercer.features.SelectColumns(mercer.FourierFeatures(n_components=8), columns=[0, 2], random_state=0), CSR
+    yield mercer.features.ShiftInvariantFeatures(GAUSSIAN, n_components=11, random_state=0), ROWS
     yield mercer.Nystroem(GAUSSIAN, n_components=7, random_state=0), ROWS
     yield mercer.Nystroem(Polynomial(2), n_components=7, landmarks="rpcholesky", rank=3, random_state=0), CSR
     yield mercer.Nystroem("precomputed", n_components=6, landmarks="uniform", random_state=0), GAUSSIAN(ROWS)

@@ -1,4 +1,4 @@
-"""Importing mercer is light, its names are lazy, and the typed stub lists the same names."""
+"""Importing mercer is light; its names are lazy, few, and those of the typed stub."""
 
 import ast
 import subprocess
@@ -25,10 +25,14 @@ def test_every_public_name_loads():
     assert set(mercer.__all__) == set(dir(mercer))
 
 
-def test_the_stub_lists_the_lazy_names():
+def test_the_lazy_names_are_those_of_the_stub():
     stub = ast.parse(Path(mercer.__file__).with_suffix(".pyi").read_text())
-    imported = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert imported | {"__version__"} == set(mercer.__all__)
+    imported = [
+        (alias.asname, node.module) for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    assert dict(imported) == mercer._MODULE_OF
+    assert len(imported) == len(dict(imported))
+    assert {"__version__", *dict(imported)} == set(mercer.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -42,3 +46,7 @@ def test_show_versions_says_which_core(capsys):
     assert "core: " in printed
     assert "simd: " in printed
     assert "threads: " in printed
+
+
+def test_the_top_is_small_enough_to_read():
+    assert len(mercer.__all__) <= 75, "leave what operators and feature_map make in mercer.kernels and mercer.features"

@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, clone
 import mercer
 from mercer.features.nystroem.landmarks import Landmarks
 from mercer.testing import assert_same, check_fitted, check_refits
-from mercer.testing.estimators import rows_for
+from mercer.testing.estimators import public_classes, rows_for
 
-PUBLIC = {name: getattr(mercer, name) for name in mercer.__all__}
-ESTIMATORS = sorted(name for name, kind in PUBLIC.items() if isinstance(kind, type) and issubclass(kind, BaseEstimator))
+PUBLIC = public_classes(BaseEstimator)
+ESTIMATORS = sorted(PUBLIC)
 
 # Parameters that make fits quick, and values that the kit cannot guess.
 QUICK = {"n_components": 16, "map_components": 16, "rank": 4, "n_clusters": 3}
@@ -38,12 +38,16 @@ def test_a_refit_is_a_first_fit(name):
     "estimator",
     [
         mercer.feature_map(2.0 * mercer.Gaussian() + mercer.Linear() * mercer.Matern(1.5), 24),
-        mercer.Concatenate([mercer.OrthogonalFeatures(), mercer.TensorSketch(mercer.Gaussian())], n_components=24),
-        mercer.Normalize(mercer.RandomMaclaurin(n_components=16)),
+        mercer.features.Concatenate(
+            [mercer.OrthogonalFeatures(), mercer.TensorSketch(mercer.Gaussian())], n_components=24
+        ),
+        mercer.features.Normalize(mercer.RandomMaclaurin(n_components=16)),
         made("RandomBinning", n_components=None, sparse_output=True),
         made("Nystroem", rank=3, landmarks="rpcholesky"),
         made("KernelPCA", n_components=2, fit_inverse_transform=True),
-        made("KernelRidge", features=mercer.ShiftInvariantFeatures(n_components=16, random_state=0), alpha="loo"),
+        made(
+            "KernelRidge", features=mercer.features.ShiftInvariantFeatures(n_components=16, random_state=0), alpha="loo"
+        ),
     ],
     ids=repr,
 )

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge as ExactRidge
 from sklearn.svm import SVC
 
-from mercer import Concatenate, Fastfood, FourierFeatures, Gaussian, LinearFeatures, Nystroem
+from mercer import Fastfood, FourierFeatures, Gaussian, LinearFeatures, Nystroem
 from mercer.bench.data import load, unit_rows
 from mercer.bench.models import linear_svm, timed
+from mercer.features import Concatenate
 
 Cell = dict[str, Any]
 

@@ -8,7 +8,6 @@ from sklearn.svm import SVC
 
 from mercer import (
     MEKA,
-    BlockGram,
     Fastfood,
     FOGDClassifier,
     FourierFeatures,
@@ -21,6 +20,7 @@ from mercer import (
 )
 from mercer.bench.data import load, prepared
 from mercer.bench.models import linear_svm, processor_timed
+from mercer.gram import BlockGram
 
 Cell = dict[str, Any]
 FILES = {

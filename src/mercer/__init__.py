@@ -1,110 +1,36 @@
 """Kernel machines at linear cost, through explicit feature maps.
 
-Names load when they are first used: ``import mercer`` alone imports neither SciPy nor scikit-learn.
+Names load when they are first used: ``import mercer`` alone imports neither SciPy nor scikit-learn. The stub
+``__init__.pyi`` is the one list of public names and of the modules they come from; type checkers read it too.
 """
 
+import os
 from importlib import import_module
 
-_ROOM_OF = {
-    name: room
-    for room, names in {
-        "mercer.config": ["config_context", "get_config"],
-        "mercer.gram": ["MEKA", "BlockGram", "ExactGram", "LowRankGram", "approximation_error"],
-        "mercer.kernels": [
-            "Composed",
-            "ArcCosine",
-            "Cauchy",
-            "Chi2",
-            "Columns",
-            "DotProduct",
-            "Exponential",
-            "ExponentialChi2",
-            "ExponentialPower",
-            "Gaussian",
-            "Hellinger",
-            "Intersection",
-            "JensenShannon",
-            "Kernel",
-            "Laplacian",
-            "Linear",
-            "Normalized",
-            "Matern",
-            "Polynomial",
-            "Product",
-            "RationalQuadratic",
-            "SameCategory",
-            "ScaledColumns",
-            "Scaled",
-            "Sigmoid",
-            "Sum",
-            "VovkInfinite",
-            "VovkPolynomial",
-            "parse_kernel",
-        ],
-        "mercer.features": [
-            "AdditiveFeatures",
-            "CategoryFeatures",
-            "Concatenate",
-            "ExponentialChi2Features",
-            "Fastfood",
-            "FourierFeatures",
-            "KitchenSinks",
-            "LinearFeatures",
-            "Normalize",
-            "Nystroem",
-            "RandomMaclaurin",
-            "Rescale",
-            "SplitSketch",
-            "OrthogonalFeatures",
-            "QuasiRandomFeatures",
-            "RandomBinning",
-            "RandomMaclaurin",
-            "Rescale",
-            "ScaleColumns",
-            "SelectColumns",
-            "ShiftInvariantFeatures",
-            "TensorProduct",
-            "TensorSketch",
-            "components_for",
-            "feature_map",
-        ],
-        "mercer.data": ["Blocks", "as_blocks"],
-        "mercer.learners": [
-            "FOGDClassifier",
-            "FOGDRegressor",
-            "KernelCCA",
-            "KernelKMeans",
-            "KernelLogisticRegression",
-            "KernelOneClassSVM",
-            "KernelPCA",
-            "KernelRidge",
-            "KernelRidgeClassifier",
-            "KernelSVC",
-            "KernelSVR",
-            "KitchenSinksClassifier",
-            "KitchenSinksRegressor",
-            "NOGDClassifier",
-            "NOGDRegressor",
-        ],
-        "mercer.storage": ["ModelFileError", "load", "save"],
-        "mercer.versions": ["show_versions"],
-    }.items()
-    for name in names
-}
 
-_ROOMS = ["datasets"]  # reached as mercer.datasets without an import of its own
+def _modules_of_names() -> dict[str, str]:
+    """Return the module of each name of the stub, whose lines read ``from module import name as name``."""
+    modules = {}
+    with open(os.path.join(os.path.dirname(__file__), "__init__.pyi"), encoding="utf-8") as stub:
+        for line in stub:
+            match line.split():
+                case ["from", module, "import", name, "as", _]:
+                    modules[name] = module
+    return modules
 
-__all__ = ["__version__", *sorted([*_ROOM_OF, *_ROOMS])]  # noqa: PLE0604
+
+_MODULE_OF = _modules_of_names()
+
+__all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name in _ROOMS:
-        return import_module(f"mercer.{name}")
     if name == "__version__":
         return import_module("importlib.metadata").version("mercer")
-    if name not in _ROOM_OF:
+    module = _MODULE_OF.get(name)
+    if module is None:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    value = import_module(f"mercer.{name}") if module == "mercer" else getattr(import_module(module), name)
     globals()[name] = value
     return value
 

@@ -10,7 +10,6 @@ from mercer import (
     AdditiveFeatures,
     Chi2,
     ExponentialChi2,
-    ExponentialChi2Features,
     FourierFeatures,
     Gaussian,
     Hellinger,
@@ -18,6 +17,7 @@ from mercer import (
     JensenShannon,
     feature_map,
 )
+from mercer.features import ExponentialChi2Features
 from mercer.testing import assert_mean_close, check_feature_map
 
 X = np.random.RandomState(0).dirichlet(np.full(6, 0.5), size=20)

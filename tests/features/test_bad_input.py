@@ -5,17 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from mercer import (
-    Concatenate,
-    Laplacian,
-    LinearFeatures,
-    Polynomial,
-    RandomMaclaurin,
-    Rescale,
-    TensorProduct,
-    TensorSketch,
-    config_context,
-)
+from mercer import Laplacian, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch, config_context
+from mercer.features import Concatenate, Rescale, TensorProduct
 from mercer.testing import sample_rows
 
 MAPS = [TensorSketch, RandomMaclaurin, LinearFeatures, Concatenate, TensorProduct, Rescale]

@@ -7,19 +7,8 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import (
-    Columns,
-    Concatenate,
-    ExponentialPower,
-    Gaussian,
-    Laplacian,
-    Matern,
-    Normalize,
-    Polynomial,
-    RandomBinning,
-    Rescale,
-    ScaledColumns,
-)
+from mercer import Columns, ExponentialPower, Gaussian, Laplacian, Matern, Polynomial, RandomBinning, ScaledColumns
+from mercer.features import Concatenate, Normalize, Rescale
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 
 X = 2 * sample_rows(5)

@@ -7,7 +7,6 @@ from mercer import (
     ArcCosine,
     Cauchy,
     Chi2,
-    Concatenate,
     Exponential,
     ExponentialPower,
     Gaussian,
@@ -18,13 +17,11 @@ from mercer import (
     Polynomial,
     RandomMaclaurin,
     RationalQuadratic,
-    Rescale,
     Sigmoid,
-    TensorProduct,
     TensorSketch,
     feature_map,
 )
-from mercer.features import dispatch, methods_for, register_map
+from mercer.features import Concatenate, Rescale, TensorProduct, dispatch, methods_for
 from mercer.kernels import Kernel
 from mercer.testing import check_feature_map, sample_rows
 

@@ -8,7 +8,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from mercer import Concatenate, Gaussian, Linear, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch, feature_map
+from mercer import Gaussian, Linear, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch, feature_map
+from mercer.features import Concatenate
 
 
 def test_set_params_replaces_the_kernel_and_leaves_the_callers_alone():

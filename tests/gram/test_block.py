@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import BlockGram, Gaussian, config_context
+from mercer import Gaussian, config_context
+from mercer.gram import BlockGram
 from mercer.gram.partition import Partition, nearest
 
 KERNEL = Gaussian(gamma=1.0)

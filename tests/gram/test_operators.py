@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
-from mercer import MEKA, BlockGram, ExactGram, Gaussian, LowRankGram, Nystroem, Polynomial, config_context
+from mercer import MEKA, ExactGram, Gaussian, LowRankGram, Nystroem, Polynomial, config_context
+from mercer.gram import BlockGram
 from mercer.testing import rounding
 
 KERNEL = Gaussian(gamma=1.0)

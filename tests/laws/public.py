@@ -9,20 +9,12 @@ import mercer
 from mercer.features.base import FeatureMap
 from mercer.gram.base import GramOperator
 from mercer.learners.base import KernelLearner
+from mercer.testing.estimators import public_classes
 
-PUBLIC = {name: getattr(mercer, name) for name in mercer.__all__}
-
-
-def _names(base):
-    return sorted(
-        name
-        for name, value in PUBLIC.items()
-        if isinstance(value, type) and issubclass(value, base) and not inspect.isabstract(value)
-    )
-
-
-MAPS, LEARNERS, OPERATORS = _names(FeatureMap), _names(KernelLearner), _names(GramOperator)
-ESTIMATORS = _names(BaseEstimator)
+PUBLIC = public_classes(object)
+MAPS, LEARNERS, OPERATORS, ESTIMATORS = (
+    sorted(public_classes(base)) for base in (FeatureMap, KernelLearner, GramOperator, BaseEstimator)
+)
 
 _G = mercer.Gaussian(gamma=0.5)
 KERNELS = {

@@ -35,10 +35,11 @@ from mercer import (
 )
 from mercer.state import parts
 from mercer.storage import describe, dumps, loads, registry
+from mercer.testing.estimators import public_classes
 
 ROWS = np.random.RandomState(0).rand(120, 5)
-PUBLIC = {name: getattr(mercer, name) for name in mercer.__all__}
-ESTIMATORS = sorted(n for n, c in PUBLIC.items() if isinstance(c, type) and issubclass(c, BaseEstimator))
+PUBLIC = public_classes(BaseEstimator)
+ESTIMATORS = sorted(PUBLIC)
 KERNELS = [
     Gaussian(gamma=0.1 + 0.2),
     Gaussian(gamma="median"),
@@ -47,7 +48,7 @@ KERNELS = [
     Columns(Laplacian(gamma=1.0), [0, 3]) * Linear() + 0.1 * Chi2(),
     ScaledColumns(Gaussian(gamma=1.0), [1 / 3, -0.0, 7.0, 1e22, 5e-324]),
     Normalized(Composed(Exponential(gamma=1.0), Gaussian(gamma=0.5))),
-    mercer.Sum((mercer.Sum((Linear(), Linear())), Linear())),
+    mercer.kernels.Sum((mercer.kernels.Sum((Linear(), Linear())), Linear())),
 ]
 SUM = Gaussian(gamma=0.5) + 2 * Normalized(Linear()) * Columns(Laplacian(gamma=1.0), [0])
 
@@ -122,8 +123,9 @@ def test_kernels_come_back_equal_and_exact(kernel):
 
 
 def test_every_public_kernel_is_registered():
-    public = {n for n, c in PUBLIC.items() if isinstance(c, type) and issubclass(c, Kernel) and c is not Kernel}
-    assert all(registry.kernel(name) is PUBLIC[name] for name in public)
+    public = public_classes(Kernel)
+    assert registry.kernel("FunctionKernel") is None  # it holds a function
+    assert all(registry.kernel(name) is cls for name, cls in public.items() if name != "FunctionKernel")
 
 
 def test_every_row_of_the_registry_is_a_class_that_knows_its_name():

@@ -270,7 +270,8 @@ class ExponentialChi2Features(FeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import ExponentialChi2, ExponentialChi2Features
+    >>> from mercer import ExponentialChi2
+    >>> from mercer.features import ExponentialChi2Features
     >>> X = np.random.RandomState(0).dirichlet(np.ones(4), size=5)
     >>> Z = ExponentialChi2Features(ExponentialChi2(sigma=0.5), n_components=2000, random_state=0).fit_transform(X)
     >>> bool(np.abs(Z @ Z.T - ExponentialChi2(sigma=0.5)(X)).max() < 0.1)

@@ -43,7 +43,8 @@ class BlockGram(GramOperator):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import BlockGram, Gaussian
+    >>> from mercer import Gaussian
+    >>> from mercer.gram import BlockGram
     >>> X = np.array([[0.0], [0.1], [9.0], [9.1]])
     >>> K = BlockGram(Gaussian(gamma=1.0), X, n_clusters=2, random_state=0)
     >>> K.frobenius_error(X) < 1e-12, K.memory_bytes - K.partition_.memory_bytes

@@ -1,10 +1,12 @@
 """The classes that a model file may name. A file chooses among these and nothing else is ever imported for it.
 
-Every public estimator and kernel of mercer is in by being public, and what stands inside fitted models by the decorator
-``mercer.state.part``. What a class stores is declared beside it; what scikit-learn's classes store, in ``foreign``.
+Every public estimator and kernel of mercer is registered because it is public; objects inside fitted models are
+registered by the decorator ``mercer.state.part``. A class declares what it stores in its ``_stored``; ``foreign``
+declares what the classes of scikit-learn store.
 """
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from importlib import import_module
 from inspect import isabstract
 from typing import Any
@@ -12,12 +14,14 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import mercer
-import mercer.kernels
+from mercer import features, gram, kernels
 from mercer.kernels import Kernel
 from mercer.state import Kind, OneOf, Table, Text, check_fields, check_stored, fields_of, has_state, parts, require
 from mercer.storage import foreign
 
-_KERNELS_INSIDE = ("ExpectedProduct", "PrecomputedKernel")  # made by maps, never written by a user
+# Where public classes stand: the names at the top first, which load their modules when they are asked for.
+_PUBLIC = (mercer, kernels, features, gram)
+_NOT_IN_FILES = ("FunctionKernel",)  # it holds a user's function
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "mercer.data.tables": ("TablePreparation",),
@@ -25,7 +29,7 @@ _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     **foreign.MODULES,
 }
 
-# What ``set_output`` sets, of fitted estimators and others.
+# What ``set_output`` sets, in fitted estimators and in others.
 _OUTPUT: Mapping[str, Kind] = {
     "output": Table(Text(), OneOf(("default", "pandas", "polars")), attribute="_sklearn_output_config", optional=True)
 }
@@ -42,12 +46,12 @@ def estimator(name: str) -> type[Any] | None:
 
 def kernel(name: str) -> type[Kernel] | None:
     """Return the kernel of a name in a file, or None."""
-    found = getattr(mercer.kernels, name) if name in _KERNELS_INSIDE else _public(name)
+    found = _public(name)
     return found if found is not None and issubclass(found, Kernel) else None
 
 
 def part(name: str) -> type[Any] | None:
-    """Return the class of a name in a file that stands for something inside models, or None.
+    """Return the class of a name in a file that stands for an object inside models, or None.
 
     The module of a part has been imported by that of the estimator which holds it.
     """
@@ -55,9 +59,9 @@ def part(name: str) -> type[Any] | None:
 
 
 def name_of(cls: type[Any]) -> str | None:
-    """Return a class's name in a file, or None where the class itself (a subclass is another) is not registered."""
+    """Return a class's name in a file, or None if this very class, not a base of it, is not registered."""
     own = cls.__name__
-    if cls in (_public(own), kernel(own)):
+    if cls is _public(own):
         return own
     for module, names in _OTHER_ESTIMATORS.items():
         if own in names and getattr(import_module(module), own) is cls:
@@ -86,6 +90,11 @@ def check(value: Any) -> None:
         foreign.check(value, is_fitted=is_fitted)
 
 
+@lru_cache(maxsize=256)  # a file may name any number of classes that do not exist
 def _public(name: str) -> type[Any] | None:
-    value = getattr(mercer, name) if name in dir(mercer) else None
+    """Return the concrete class of a public name, or None."""
+    if name in _NOT_IN_FILES:
+        return None
+    home = next((module for module in _PUBLIC if name in module.__all__), None)
+    value = getattr(home, name, None)
     return value if isinstance(value, type) and not isabstract(value) else None

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from inspect import isabstract
+from typing import Any, TypeVar
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -10,12 +11,28 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
+import mercer
+from mercer import features, gram, kernels
 from mercer._typing import Array
 from mercer.features import FeatureMap
 from mercer.gram import GramOperator
 from mercer.testing.samples import sample_rows
 
+_Base = TypeVar("_Base")
+
 _METHODS = ("transform", "predict", "decision_function", "predict_proba", "score_samples")
+
+
+def public_classes(base: type[_Base]) -> dict[str, type[_Base]]:
+    """Return the concrete public classes that derive from a base, by name: those at the top and those of packages.
+
+    >>> from mercer.gram import GramOperator
+    >>> sorted(public_classes(GramOperator))
+    ['BlockGram', 'ExactGram', 'LowRankGram', 'MEKA']
+    """
+    values = [getattr(module, name) for module in (mercer, kernels, features, gram) for name in module.__all__]
+    classes = [value for value in values if isinstance(value, type) and issubclass(value, base)]
+    return {found.__name__: found for found in classes if not isabstract(found)}
 
 
 def seeded(estimator: Any) -> Any:

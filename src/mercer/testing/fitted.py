@@ -30,7 +30,7 @@ def check_fitted(estimator: BaseEstimator, X: Any = None, y: Any = None) -> None
 
     Examples
     --------
-    >>> from mercer import Rescale
+    >>> from mercer.features import Rescale
     >>> from mercer.testing import check_fitted
     >>> check_fitted(Rescale(scale=2.0))
     """

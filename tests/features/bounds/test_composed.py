@@ -6,7 +6,6 @@ from scipy import stats
 
 from mercer import (
     Columns,
-    Concatenate,
     Gaussian,
     Laplacian,
     Linear,
@@ -19,6 +18,7 @@ from mercer import (
     components_for,
     feature_map,
 )
+from mercer.features import Concatenate
 from mercer.features.composed.compose import shares
 from mercer.testing import sample_rows
 

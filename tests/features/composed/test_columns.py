@@ -18,13 +18,10 @@ from mercer import (
     Polynomial,
     QuasiRandomFeatures,
     RandomBinning,
-    ScaleColumns,
     ScaledColumns,
-    SelectColumns,
-    ShiftInvariantFeatures,
-    TensorProduct,
     feature_map,
 )
+from mercer.features import ScaleColumns, SelectColumns, ShiftInvariantFeatures, TensorProduct
 from mercer.testing import check_feature_map, sample_rows
 
 X = 2 * sample_rows(5)

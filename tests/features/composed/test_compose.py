@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import (
-    Concatenate,
-    Exponential,
-    Linear,
-    LinearFeatures,
-    Polynomial,
-    RandomMaclaurin,
-    Rescale,
-    TensorProduct,
-    TensorSketch,
-)
+from mercer import Exponential, Linear, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch
+from mercer.features import Concatenate, Rescale, TensorProduct
 from mercer.testing import check_feature_map, sample_rows
 
 PAIR = [LinearFeatures(), TensorSketch(Polynomial(3, coef0=1.0))]

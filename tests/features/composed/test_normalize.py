@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import LinearFeatures, Normalize, Normalized, Polynomial, RandomMaclaurin, TensorSketch, feature_map
+from mercer import LinearFeatures, Normalized, Polynomial, RandomMaclaurin, TensorSketch, feature_map
+from mercer.features import Normalize
 from mercer.testing import check_feature_map, sample_rows
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import FourierFeatures, Gaussian, Laplacian, Matern, ShiftInvariantFeatures, config_context
+from mercer import FourierFeatures, Gaussian, Laplacian, Matern, config_context
+from mercer.features import ShiftInvariantFeatures
 from mercer.testing import assert_mean_close
 
 

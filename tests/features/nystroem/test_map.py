@@ -10,7 +10,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
     Chi2,
-    Concatenate,
     Exponential,
     Gaussian,
     Laplacian,
@@ -24,6 +23,7 @@ from mercer import (
     feature_map,
 )
 from mercer.data import as_blocks
+from mercer.features import Concatenate
 from mercer.features.nystroem.landmarks import CHOOSERS
 from mercer.gram import approximation_error
 from mercer.testing import check_feature_map, rounding, sample_rows

@@ -91,7 +91,8 @@ class ScaleColumns(_Transformed):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import LinearFeatures, ScaleColumns
+    >>> from mercer import LinearFeatures
+    >>> from mercer.features import ScaleColumns
     >>> ScaleColumns(LinearFeatures(), weights=[2.0, 0.0]).fit_transform(np.eye(2))
     array([[2., 0.],
            [0., 0.]])
@@ -130,7 +131,8 @@ class SelectColumns(_Transformed):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import LinearFeatures, SelectColumns
+    >>> from mercer import LinearFeatures
+    >>> from mercer.features import SelectColumns
     >>> SelectColumns(LinearFeatures(), columns=[1]).fit_transform(np.eye(2))
     array([[0.],
            [1.]])

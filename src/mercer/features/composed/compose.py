@@ -87,7 +87,8 @@ class Concatenate(_Composition):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import Concatenate, LinearFeatures, TensorSketch
+    >>> from mercer import LinearFeatures, TensorSketch
+    >>> from mercer.features import Concatenate
     >>> both = Concatenate([LinearFeatures(), TensorSketch()], n_components=20, random_state=0).fit(np.eye(3))
     >>> both.kernel_, both.transform(np.eye(3)).shape
     (Linear() + Polynomial(2), (3, 20))
@@ -203,7 +204,8 @@ class TensorProduct(_Composition):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import LinearFeatures, TensorProduct
+    >>> from mercer import LinearFeatures
+    >>> from mercer.features import TensorProduct
     >>> square = TensorProduct([LinearFeatures(), LinearFeatures()], n_components=9, random_state=0).fit(np.eye(3))
     >>> square.kernel_
     Linear() * Linear()
@@ -377,7 +379,8 @@ class Rescale(Wrapper):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import LinearFeatures, Rescale
+    >>> from mercer import LinearFeatures
+    >>> from mercer.features import Rescale
     >>> Rescale(LinearFeatures(), scale=4.0).fit_transform(np.eye(2))
     array([[2., 0.],
            [0., 2.]])

@@ -30,7 +30,8 @@ class Normalize(Wrapper):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import LinearFeatures, Normalize
+    >>> from mercer import LinearFeatures
+    >>> from mercer.features import Normalize
     >>> Normalize(LinearFeatures()).fit_transform([[3.0, 4.0]])
     array([[0.6, 0.8]])
     """

@@ -64,7 +64,8 @@ class ShiftInvariantFeatures(FeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import Gaussian, ShiftInvariantFeatures
+    >>> from mercer import Gaussian
+    >>> from mercer.features import ShiftInvariantFeatures
     >>> ShiftInvariantFeatures(Gaussian(gamma=1.0)).fit(np.eye(8)).map_
     OrthogonalFeatures(kernel=Gaussian(gamma=1.0))
     """
