@@ -2,16 +2,11 @@
 # Everything that must hold, from a clean clone: lint, types, import contract, a smoke of the NumPy fallback, the
 # documentation with its code run, doctests of the installed package, and tests on the compiled core. Makes its own
 # virtual environments under build/.
-# PYTHON chooses the interpreter.
+# PYTHON chooses the interpreter. MERCER_DATA names a folder of data sets; tests that need data are skipped without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 venv=build/test-venv
-data=../shared/data
-if [ -z "${MERCER_DATA:-}" ] && [ -d "$data" ]; then
-  MERCER_DATA=$(cd "$data" && pwd)
-  export MERCER_DATA
-fi
 
 say() { printf '\n== %s\n' "$*"; }
 

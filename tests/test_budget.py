@@ -60,8 +60,6 @@ def test_optional_packages_stay_optional():
         "rich",
         "jinja2",
         "matplotlib",
-        "dask",
-        "onnx",
         "pytest",
         "hypothesis",
     ]

@@ -56,11 +56,6 @@ def read(file: BinaryIO) -> Contents:
     return Contents(about, {name: tensor(**part) for name, part in stored})
 
 
-def read_about(file: BinaryIO) -> dict[str, Any]:
-    """Return the JSON about the model alone: cheap, and without a look at the arrays or the checksum."""
-    return _about(_header(file))
-
-
 def _header(file: BinaryIO) -> bytes:
     """Return the length and the header, having read no further: a foreign file may be of any size."""
     start = file.read(_LENGTH)
