@@ -21,7 +21,7 @@ from mercer import (
     TensorSketch,
     feature_map,
 )
-from mercer.features import Concatenate, Rescale, TensorProduct, dispatch, methods_for
+from mercer.features import Concatenate, Rescale, TensorProduct, dispatch, methods_for, register_map
 from mercer.kernels import Kernel
 from mercer.testing import check_feature_map, sample_rows
 
