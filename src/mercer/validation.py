@@ -190,7 +190,7 @@ def check_csr(owner: str, name: str, X: Any) -> None:
     in_range = X.nnz == 0 or (X.indices.min() >= 0 and X.indices.max() < X.shape[1])
     pointers = X.indptr
     n_stored = min(len(X.data), len(X.indices))
-    in_order = pointers[0] == 0 and pointers[-1] <= n_stored and bool(np.all(np.diff(pointers) >= 0))
+    in_order = pointers[0] == 0 and pointers[-1] <= n_stored and bool(np.all(pointers[1:] >= pointers[:-1]))
     if not (in_range and in_order):
         fault = "its indptr is not in order" if in_range else f"its indices leave the range 0 to {X.shape[1] - 1}"
         raise ValueError(f"{owner}: {name} is not a valid CSR matrix: {fault}. Build it anew from its rows.")

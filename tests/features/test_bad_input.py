@@ -43,6 +43,11 @@ BAD_ROWS = [
     ),
     (_broken_csr(indices=lambda i: i.__setitem__(0, -1)), r"its indices leave the range 0 to 4"),
     (_broken_csr(indptr=lambda p: p.__setitem__(1, 29)), r"not a valid CSR matrix: its indptr is not in order"),
+    # the differences of these 32-bit pointers wrap to positive numbers
+    (
+        _broken_csr(indptr=lambda p: p.__setitem__(slice(2, 5), [2**20, 2**30, -3 * 2**29])),
+        r"not a valid CSR matrix: its indptr is not in order",
+    ),
 ]
 
 

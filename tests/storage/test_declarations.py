@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import mercer
@@ -111,3 +112,20 @@ def _assert_refused(value, attributes):
             registry.check(value)
     finally:
         object.__setattr__(value, "__dict__", before)
+
+
+def test_pointers_of_sparse_landmarks_may_not_wrap():
+    """Differences of these 32-bit pointers are positive, and a product would read far outside the matrix."""
+    rows = sparse.csr_array(np.random.RandomState(0).rand(7, 3))
+    model = mercer.Nystroem(mercer.Polynomial(2), n_components=7, landmarks=rows, random_state=0).fit(rows)
+    model.landmarks_.indptr[4:7] = [2**20, 2**30, -3 * 2**29]
+    with pytest.raises(ModelFileError, match="not a valid CSR matrix: its indptr is not in order"):
+        loads(dumps(model))
+
+
+def test_products_of_stored_features_and_links_are_finite():
+    rows = np.random.RandomState(0).rand(40, 3)
+    model = mercer.MEKA(mercer.Gaussian(gamma=1.0), n_clusters=2, rank=3, random_state=0).fit(rows)
+    model.features_[0][0, 0] = np.finfo(np.float64).max
+    with pytest.raises(ModelFileError, match="the products of features_ and link_ must be finite"):
+        dumps(model)
