@@ -42,6 +42,28 @@ def test_map_keeps_the_order(threads):
         assert list(Local().map(late_when_even, blocks)) == list(range(0, 103, 4))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_for_each_sees_every_block_once_and_checks_it(threads):
+    X, seen = np.arange(103.0)[:, None], []
+    with config_context(threads=threads):
+        Local().for_each(lambda block: seen.append(block.X[0, 0]), as_blocks(X, block_rows=4))
+        assert sorted(seen) == list(range(0, 103, 4))
+        X[50] = np.nan
+        with pytest.raises(ValueError, match="NaN at row 50"):
+            Local().for_each(lambda block: None, as_blocks(X, block_rows=4))
+
+
+def test_work_may_write_into_memory_of_this_process():
+    out = np.zeros(10)
+
+    def work(block):
+        out[block.first_row : block.first_row + block.n_rows] = block.X[:, 0]
+
+    assert Local().shares_memory
+    Local().for_each(work, as_blocks(np.arange(10.0)[:, None], block_rows=3))
+    assert out.tolist() == list(range(10))
+
+
 class _Order:
     """Collects the numbers merged."""
 

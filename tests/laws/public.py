@@ -8,12 +8,12 @@ from sklearn.base import BaseEstimator, is_classifier
 import mercer
 from mercer.features.base import FeatureMap
 from mercer.gram.base import GramOperator
-from mercer.learners.base import KernelLearner
+from mercer.learners.base import Learner
 from mercer.testing.estimators import public_classes
 
 PUBLIC = public_classes(object)
 MAPS, LEARNERS, OPERATORS, ESTIMATORS = (
-    sorted(public_classes(base)) for base in (FeatureMap, KernelLearner, GramOperator, BaseEstimator)
+    sorted(public_classes(base)) for base in (FeatureMap, Learner, GramOperator, BaseEstimator)
 )
 
 _G = mercer.Gaussian(gamma=0.5)

@@ -74,14 +74,14 @@ def test_beyond_the_budget_features_are_made_in_each_pass(rows):
     calls = []
     with config_context(memory=2 * 400 * 64 * 8 - 1):
         streamed = clone(model)
-        transform = type(held.feature_map_).transform
+        write = type(held.feature_map_).write_features
 
-        def counted(self, X):
+        def counted(self, X, out):
             calls.append(X.shape[0])
-            return transform(self, X)
+            write(self, X, out)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(held.feature_map_), "transform", counted)
+            patch.setattr(type(held.feature_map_), "write_features", counted)
             streamed.fit(X, y)
     assert sum(calls) >= 400 * streamed.solution_.details["passes"]
     np.testing.assert_allclose(streamed.predict_proba(X), held.predict_proba(X), atol=1e-9)

@@ -23,7 +23,7 @@ from mercer import (
     as_blocks,
     config_context,
 )
-from mercer.learners import rows as learner_rows
+from mercer.fitting import feature_rows
 
 MEMORY = """
 import sys, threading, time, warnings
@@ -155,9 +155,9 @@ def test_where_holding_fails_features_are_made_again(monkeypatch, model, failing
     if not hasattr(model, "features") or model.features is None:
         model = model.set_params(features=FourierFeatures(Gaussian(gamma=0.3), n_components=32, random_state=0))
     model = model.set_params(random_state=0)
-    monkeypatch.setattr("mercer.learners.base._BLOCK_ROWS", 64)
+    monkeypatch.setattr("mercer.fitting.map_plan.BLOCK_ROWS", 64)
     with monkeypatch.context() as never_held:
-        never_held.setattr(learner_rows, "_SHARE", 0.0)
+        never_held.setattr(feature_rows, "_SHARE", 0.0)
         streamed = _scores_of(model.fit(X, y), X)
     failures = []
 
@@ -165,23 +165,26 @@ def test_where_holding_fails_features_are_made_again(monkeypatch, model, failing
         failures.append(0)
         raise MemoryError("no memory left")
 
+    def fail_of_all_rows(shape, dtype):
+        return fail() if shape[0] == len(X) else np.empty(shape, dtype)
+
     if failing == "the allocation":
-        monkeypatch.setattr(learner_rows, "empty", fail)
-        monkeypatch.setattr(learner_rows.sparse, "vstack", fail)
+        monkeypatch.setattr(feature_rows, "empty", fail_of_all_rows)
+        monkeypatch.setattr(feature_rows.sparse, "vstack", fail)
     else:
-        monkeypatch.setattr(learner_rows, "_joined", fail)  # after the last block of a pass that holds
+        monkeypatch.setattr(feature_rows, "_joined", fail)  # after the last block of a pass that holds
     held = model.fit(X, y)
     assert failures
     np.testing.assert_array_equal(_scores_of(held, X), streamed)
 
 
-def test_a_pass_that_fails_within_begins_anew(monkeypatch):
+def test_a_pass_that_fails_within_begins_again(monkeypatch):
     """The sums of blocks before the failure are not counted twice."""
     X, _ = _two_blobs()
     model = KernelKMeans(
         features=FourierFeatures(Gaussian(gamma=0.3), n_components=32, random_state=0), n_clusters=3, random_state=0
     )
-    monkeypatch.setattr("mercer.learners.base._BLOCK_ROWS", 64)
+    monkeypatch.setattr("mercer.fitting.map_plan.BLOCK_ROWS", 64)
     expected = model.fit(X).cluster_centers_
     write, calls = FourierFeatures.write_features, []
 
@@ -201,7 +204,7 @@ def test_a_solver_that_must_hold_says_so(monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError("no memory left")
 
-    monkeypatch.setattr(learner_rows, "empty", fail)
+    monkeypatch.setattr(feature_rows, "empty", fail)
     with pytest.raises(MemoryError, match=r"KernelOneClassSVM: the solver holds the features of all 300 rows.*Lower"):
         KernelOneClassSVM().fit(_two_blobs()[0])
 

@@ -1,4 +1,4 @@
-"""Engines: ``map`` and ``reduce`` over blocks of rows, here on threads, elsewhere on a cluster."""
+"""Engines: work on blocks of rows, here on threads, elsewhere on a cluster."""
 
 from mercer.engines.base import Engine, rows_of
 from mercer.engines.local import Local

@@ -1,4 +1,4 @@
-"""The two verbs of an engine."""
+"""The verbs of an engine."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
@@ -11,11 +11,18 @@ S = TypeVar("S", bound=Statistic)
 
 
 class Engine(Protocol):
-    """What learners ask of an engine, on one machine or on many.
+    """What a fit asks of an engine, on one machine or on many.
 
     The work on a block depends on the block alone. Merges follow an order that depends on the number of blocks alone,
     so that the result does not depend on the number of workers.
+
+    Attributes
+    ----------
+    shares_memory : bool
+        Whether work may write into arrays of this process. If not, it may only return results.
     """
+
+    shares_memory: bool
 
     def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
         """Yield ``work(block)`` for each block, in order."""
@@ -23,7 +30,10 @@ class Engine(Protocol):
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Merge ``work(block)`` of all blocks into ``into``, in a fixed order, and return it."""
 
+    def for_each(self, work: Callable[[Block], object], blocks: Blocks) -> None:
+        """Call ``work(block)`` for each block, in any order, for what it writes into shared memory."""
+
 
 def rows_of(engine: Engine, work: Callable[[Block], Array], blocks: Blocks) -> Array:
-    """Return ``work(block)`` of all blocks, one row after the other: a reduction never waits for a group of blocks."""
+    """Return the rows ``work(block)`` of all blocks as one array, in the order of the blocks."""
     return engine.reduce(lambda block: Stacked().update(work(block)), blocks, Stacked()).rows()

@@ -1,24 +1,21 @@
 """The engine of one machine: mercer's thread pool."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from mercer.config import get_config
 from mercer.data import Block, Blocks
 from mercer.engines.base import S
 from mercer.parallel import for_each_block
 
-T = TypeVar("T")
-
 
 class Local:
-    """``map`` and ``reduce`` on the threads of ``config_context(threads=...)``, with BLAS held to one thread.
+    """An engine on the threads of ``config_context(threads=...)``, with BLAS held to one thread.
 
-    Blocks are read one after the other, since a source is read at one place; checks and work share the threads. One
-    block per thread is in work and as many results wait, whatever the number of rows. Results are merged in the order
-    of the blocks: a left fold is the merge tree that needs no more than the total, where a balanced one would hold
-    log2(n) statistics, each as large as the total.
+    One thread at a time reads a block; all threads check blocks and work on them. One block per thread is in work and
+    as many results wait, whatever the number of rows. Results are merged in the order of the blocks. Such a left fold
+    holds no statistic but the total; a balanced tree would hold log2(n) statistics, each as large as the total.
 
     Examples
     --------
@@ -29,8 +26,10 @@ class Local:
     [2.0, 2.0, 1.0]
     """
 
+    shares_memory = True
+
     def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
-        """Yield ``work(block)`` for each block, in order: a few blocks a thread at a time."""
+        """Yield ``work(block)`` for each block, in order: a few blocks per thread at a time."""
         at_once = 4 * get_config().threads
         rows = blocks.labelled(finite=False)
         while group := [block for _, block in zip(range(at_once), rows, strict=False)]:
@@ -44,23 +43,22 @@ class Local:
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Merge ``work(block)`` of all blocks into ``into``, in the order of the blocks, and return it."""
-        return fold(lambda block: work(blocks.check_finite(block)), blocks.labelled(finite=False), into)
+        total = _Fold(into)
 
+        def merge(numbered: tuple[int, Block]) -> None:
+            number, block = numbered
+            try:
+                total.add(number, work(blocks.check_finite(block)))
+            except BaseException:
+                total.give_up()
+                raise
 
-def fold(work: Callable[[T], S], items: Iterable[T], into: S) -> S:
-    """Merge ``work(item)`` of all items into ``into``, in their order, on the pool's threads, and return it."""
-    total = _Fold(into)
+        for_each_block(merge, enumerate(blocks.labelled(finite=False)))
+        return into
 
-    def merge(numbered: tuple[int, T]) -> None:
-        number, item = numbered
-        try:
-            total.add(number, work(item))
-        except BaseException:
-            total.give_up()
-            raise
-
-    for_each_block(merge, enumerate(items))
-    return into
+    def for_each(self, work: Callable[[Block], object], blocks: Blocks) -> None:
+        """Call ``work(block)`` for each block, begun in the order of the blocks."""
+        for_each_block(lambda block: work(blocks.check_finite(block)), blocks.labelled(finite=False))
 
 
 class _Fold:
@@ -82,7 +80,7 @@ class _Fold:
             self._turn.notify_all()
 
     def give_up(self) -> None:
-        """Let the threads that wait go: the block they wait for will not come."""
+        """Release the threads that wait: the block before theirs will not come."""
         with self._turn:
             self._failed = True
             self._turn.notify_all()

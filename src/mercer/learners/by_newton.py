@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.learners.rows import FeatureRows
+from mercer.fitting import FeatureRows
 from mercer.solvers import Loss, Solution, gram_preconditioner, newton_cg
 
 

@@ -1,5 +1,7 @@
 """Canonical correlations between the features of two kernels."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +14,8 @@ from mercer._typing import Array
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.features import FeatureMap
-from mercer.features.base import as_kernel
-from mercer.learners.base import SOLVED, KernelLearner
-from mercer.learners.rows import FeatureRows
+from mercer.fitting import FeatureRows, MapPlan, Sample, Targets
+from mercer.learners.base import SOLVED
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
 from mercer.state import Count, Member, Reals, Stored
@@ -23,6 +24,51 @@ from mercer.validation import check_integer, check_matrix, check_memory, check_r
 
 # Matrices of the width of both maps, in float64, that the solve holds at once.
 _SQUARE_MATRICES = 5
+
+
+@dataclass(frozen=True)
+class _SecondView(Targets):
+    """The second view for y: its rows are sampled by the survey, and encoded by their features.
+
+    Parameters
+    ----------
+    draw : function from a sample to a fitted map
+    size, seed : int
+        Of the sample.
+    feature_map : FeatureMap
+        From the survey.
+    """
+
+    draw: Callable[[Sample], FeatureMap] | None = None
+    size: int = 0
+    seed: int = 0
+    feature_map: Any = None
+
+    required = True
+
+    def check(self, y: Any) -> Any:
+        """Return the second view as a matrix; one dimension is one column."""
+        y = y if sparse.issparse(y) or hasattr(y, "columns") else np.asarray(y)
+        return check_matrix(self.owner, "y", y[:, None] if getattr(y, "ndim", 2) == 1 else y)
+
+    def statistic(self) -> RowSample:
+        """Return the empty sample."""
+        return RowSample(self.size, self.seed)
+
+    def look(self, found: RowSample, block: Block, weight: Array) -> None:
+        """Add a block to the sample."""
+        found.update(self._rows(block), block.first_row, weight)
+
+    def known(self, found: Any) -> Self:
+        """Return the targets with the map of the second view, drawn on the sample."""
+        return replace(self, feature_map=self.draw(Sample(found.rows, found.values)))  # type: ignore[misc]
+
+    def encode(self, block: Block) -> Any:
+        """Return the features of the second view."""
+        return self.feature_map.transform(self._rows(block))
+
+    def _rows(self, block: Block) -> Any:
+        return block.y if self.checked else self.check(block.y)
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
@@ -103,8 +149,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         n_features_out=Count("c", least=1, attribute="_n_features_out"),
     )
 
-    _needs_y = True
-
     def __init__(
         self,
         kernel: Any = None,
@@ -146,7 +190,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         -------
         self
         """
-        return KernelLearner.fit(self, X, y, sample_weight)
+        if isinstance(X, Blocks) and isinstance(y, Blocks):
+            raise ValueError(f"{type(self).__name__}: give the two views as one, as_blocks(X, Y).")
+        return super().fit(X, y, sample_weight)
 
     def transform(self, X: Any, y: Any = None) -> Any:
         """Return the scores of the rows of X, an array or ``Blocks``; with y the pair of scores of both views."""
@@ -162,7 +208,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         """Return the mean over the pairs of the correlations of the two views' scores on these rows."""
         check_is_fitted(self)
         if isinstance(X, Blocks):
-            parts = [self._check_y(target) for target in X.targets()]
+            parts = [_SecondView(type(self).__name__).check(target) for target in X.targets()]
             y = sparse.vstack(parts) if sparse.issparse(parts[0]) else np.concatenate(parts)
         x_scores, y_scores = (np.asarray(part, dtype=np.float64) for part in self.transform(X, y))
         weight = np.ones(len(x_scores)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -174,7 +220,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
     def _y_scores(self, y: Any) -> Array:
         name = type(self).__name__
-        blocks = y if isinstance(y, Blocks) else as_blocks(self._check_y(y), owner=name)
+        blocks = y if isinstance(y, Blocks) else as_blocks(_SecondView(name).check(y), owner=name)
         if blocks.width != self.n_y_features_in_:
             raise ValueError(f"{name}: y has {blocks.width} columns, and had {self.n_y_features_in_} in fit.")
 
@@ -184,11 +230,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         with self._threads():
             return rows_of(self._engine, work, blocks.recut(None, name))
 
-    def _check_y(self, y: Any) -> Any:
-        """Return the second view as a matrix; one dimension is one column."""
-        y = y if sparse.issparse(y) or hasattr(y, "columns") else np.asarray(y)
-        return check_matrix(type(self).__name__, "y", y[:, None] if getattr(y, "ndim", 2) == 1 else y)
-
     def _check_lengths(self, n_x: int, n_y: int) -> None:
         if n_x != n_y:
             raise ValueError(
@@ -196,54 +237,47 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 "views must be of the same rows."
             )
 
-    def _labelled_blocks(self, X: Any, y: Any, sample_weight: Any) -> Blocks:
-        if isinstance(X, Blocks) and isinstance(y, Blocks):
-            raise ValueError(f"{type(self).__name__}: give the two views as one, as_blocks(X, Y).")
-        return KernelLearner._labelled_blocks(self, X, y, sample_weight)
+    def _map_plan(self) -> MapPlan:
+        name, wanted, natural = type(self).__name__, self.map_components, self._natural_kernel
+        return MapPlan.of(name, self.kernel, wanted, self.features, natural, width_name="map_components")
 
-    _width_name = "map_components"
+    def _y_map_plan(self) -> MapPlan:
+        return MapPlan.of(
+            type(self).__name__,
+            self.kernel if self.y_kernel is None else self.y_kernel,
+            self.map_components,
+            self.y_features,
+            self._natural_kernel,
+            width_name="map_components",
+            given_name="y_features",
+        )
 
-    def _map_width(self) -> int:
-        return check_integer(type(self).__name__, "map_components", self.map_components)
+    def _targets(self, rng: np.random.RandomState) -> _SecondView:
+        plan, size = self._y_map_plan(), self._map_plan().sample_rows
+        return _SecondView(
+            type(self).__name__, draw=lambda sample: plan.draw(sample, rng), size=size, seed=rng.randint(2**31 - 1)
+        )
 
     def _check_params(self) -> None:
         super()._check_params()
         name = type(self).__name__
-        if self.y_kernel is not None:
-            as_kernel(name, self.y_kernel, self._natural_kernel)
-        self._check_map("y_features", self.y_features)
+        self._y_map_plan()
         check_integer(name, "n_components", self.n_components)
         check_real(name, "alpha", self.alpha, least=0)
 
-    def _check_size(self, blocks: Blocks) -> None:
-        super()._check_size(blocks)
-        if self.features is None:
-            self._check_covariances(self._map_width())
+    def _check_size(self, plan: MapPlan, blocks: Blocks) -> None:
+        super()._check_size(plan, blocks)
+        self._check_covariances(plan.n_features)
 
     def _check_covariances(self, width: int) -> None:
         n_bytes = 8 * _SQUARE_MATRICES * width**2
         check_memory(type(self).__name__, "map_components", self.map_components, n_bytes, "the covariances")
 
-    def _sought(self, rng: np.random.RandomState) -> RowSample:
-        return RowSample(self._sample_rows(), rng.randint(2**31 - 1))
-
-    def _look(self, found: RowSample, block: Block, weight: Array) -> None:
-        found.update(self._check_y(block.y), block.first_row, weight)
-
-    def _after_survey(self, found: Any, rng: np.random.RandomState) -> None:
-        """Draw the map of the second view from a sample of its own."""
-        weight = found.values if found.values.any() else np.ones(len(found.values))
-        kernel = self.kernel if self.y_kernel is None else self.y_kernel
-        self.y_feature_map_ = self._drawn_map("y_features", self.y_features, kernel, found.rows, weight, rng)
-        self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
-
-    def _targets(self, block: Block) -> Any:
-        """Return the features of the second view."""
-        return self.y_feature_map_.transform(self._check_y(block.y))
-
     def _solve(self, rows: FeatureRows) -> Solution:
-        name = type(self).__name__
-        self._check_params()
+        name, targets = type(self).__name__, rows.targets
+        assert isinstance(targets, _SecondView)  # noqa: S101
+        self.y_feature_map_ = targets.feature_map
+        self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
         n_pairs, alpha = int(self.n_components), float(self.alpha)
         n_x, n_y = rows.n_features, self.y_feature_map_.n_features_out_
         if n_pairs > min(n_x, n_y):
@@ -268,13 +302,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             gram = moments.centred()[0]
         gram /= moments.weight
         if not np.isfinite(gram).all():
-            raise self._overflow()
+            raise ValueError(f"{name}: {self._overflow}")
         self.x_mean_, self.y_mean_ = moments.feature_mean[:n_x], moments.feature_mean[n_x:]
         return self._pairs(gram, n_x, alpha, n_pairs)
 
     def _origin(self, rows: FeatureRows) -> Array | None:
         """Return a point near the mean of both views' features; None for sparse ones, which must stay sparse."""
-        Y: Any = self._targets(next(rows.blocks.labelled()))
+        Y: Any = rows.targets.encode(next(rows.blocks.labelled()))
         if rows.is_sparse or sparse.issparse(Y):
             return None
         return np.concatenate([rows.origin, Y.mean(axis=0, dtype=np.float64)])

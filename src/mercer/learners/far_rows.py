@@ -22,7 +22,7 @@ from scipy import sparse
 
 from mercer._typing import Array
 from mercer.features import FeatureMap
-from mercer.learners.survey import Survey
+from mercer.fitting import Survey
 from mercer.state import Reals, Stored
 from mercer.stats import ColumnRanges
 from mercer.stats.ranges import extremes
@@ -146,8 +146,7 @@ class KnowsFarRows:
     _far_limits: Array | None = None
 
     def _set_far_limits(self, feature_map: FeatureMap, survey: Survey) -> None:
-        counts = survey.sample.values > 0
-        sample = survey.rows if counts.all() else survey.rows[counts]
+        sample = survey.sample.counted
         limits = far_limits(feature_map.reaches(sample.shape[1], LEVEL), survey.ranges, sample)
         if limits is not None:
             self._far_limits = limits
@@ -155,9 +154,6 @@ class KnowsFarRows:
     def _far_rows(self) -> FarRows:
         """Return what counts the far rows of a prediction."""
         return FarRows(self._far_limits)
-
-    def _warn_of(self, far: FarRows, stacklevel: int = 3) -> None:
-        far.warn(type(self).__name__, getattr(self, "feature_names_in_", None), stacklevel + 1)
 
 
 class GatheredFarRows:

@@ -1,50 +1,36 @@
 """Weighted sums of random kitchen sinks: random feature functions with bounded weights (Rahimi and Recht, 2008)."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Self, cast
 from warnings import warn
 
 import numpy as np
-from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from mercer._typing import Array
-from mercer.data import Block, Blocks
+from mercer.data import Blocks
 from mercer.features import KitchenSinks
 from mercer.features.nystroem.landmarks import as_rows
-from mercer.learners.base import SCORES, KernelLearner
+from mercer.fitting import Classes, Numbers, Passes, Targets
+from mercer.fitting.empirical_risk import EmpiricalRisk
+from mercer.fitting.map_plan import BLOCK_ROWS
+from mercer.fitting.targets import classes_in
+from mercer.fresh_fit import adopt, unfitted
+from mercer.learners.base import SCORES, Learner
 from mercer.learners.classification import ClassScores
+from mercer.learners.predictions import linear_scores
 from mercer.learners.regression import OneTarget
+from mercer.learners.training_rows import training_rows
 from mercer.solvers import Solution
-from mercer.solvers.box.box_newton import Expansion, box_newton
+from mercer.solvers.box.box_newton import box_newton
 from mercer.state import Either, Member, Real, Reals, Stored
-from mercer.stats import Curvature, Moments
 from mercer.validation import check_integer, check_memory, check_real
 
-_BLOCK_ROWS = 4096
 _LARGEST_C = 1e100  # its square, times a Hessian, must be a finite number
 
 
-@dataclass
-class _Largest:
-    """The largest absolute entry of rows, as a statistic."""
-
-    value: float = 0.0
-
-    def zero(self) -> Self:
-        return type(self)()
-
-    def update(self, values: Array) -> Self:
-        self.value = max(self.value, float(np.abs(values).max(initial=0.0)))
-        return self
-
-    def merge(self, other: Self) -> Self:
-        self.value = max(self.value, other.value)
-        return self
-
-
-class _SinksLearner(KernelLearner):
+class _SinksLearner(Learner):
     _stored = Stored(
         **SCORES,
         feature_map_=Member(KitchenSinks, {"n_features_in_": "d", "n_features_out_": "f"}),
@@ -55,11 +41,16 @@ class _SinksLearner(KernelLearner):
     _losses: ClassVar[tuple[str, ...]]
     phi: Any
     distribution: Any
+    n_components: int
     C: float
     loss: str
     alpha_: Array
+    bound_: float
+    coef_: Array
+    intercept_: Any
+    solution_: Solution
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the feature functions and find their weights.
 
         Parameters
@@ -72,7 +63,14 @@ class _SinksLearner(KernelLearner):
         -------
         self
         """
-        return super().fit(X, y)
+        fitted = unfitted(self)
+        with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            fitted._fit(X, y)
+        solution = fitted.solution_
+        if not solution.success:
+            warn(f"{type(self).__name__}: {solution.status}. {solution.advice}", ConvergenceWarning, stacklevel=2)
+        adopt(self, fitted)
+        return self
 
     def _check_params(self) -> None:
         name = type(self).__name__
@@ -84,113 +82,54 @@ class _SinksLearner(KernelLearner):
         if not isinstance(self.loss, str) or self.loss not in self._losses:
             raise ValueError(f"{name}: loss must be one of {list(self._losses)}, got {self.loss!r}.")
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self | None) -> None:
-        name = type(self).__name__
+    def _fit(self, X: Any, y: Any) -> None:
+        """Fit an estimator without a past."""
         self._check_params()
-        n_components = int(self.n_components)
-        bound = float(self.C) / n_components
-        blocks = self._labelled_blocks(X, y, sample_weight).recut(_BLOCK_ROWS, name)
-        n_columns = self._meet(blocks)
-        n_bytes = 3 * 8 * n_columns * n_components**2
-        check_memory(name, "n_components", n_components, n_bytes, f"{n_columns} Hessians of the risk")
+        name, n_components = type(self).__name__, int(self.n_components)
+        blocks, targets = training_rows(self, X, y, None, self._targets())
+        blocks = blocks.recut(BLOCK_ROWS, name)
+        targets = self._known(blocks, targets)
+        n_bytes = 3 * 8 * targets.n_columns * n_components**2
+        check_memory(name, "n_components", n_components, n_bytes, f"{targets.n_columns} Hessians of the risk")
         rng = check_random_state(self.random_state)
         sample, _ = as_rows(name, blocks, n_components, np.random.RandomState(rng.randint(2**31 - 1)))
         sinks = KitchenSinks(
             self.phi, self.distribution, n_components=n_components, random_state=rng.randint(2**31 - 1)
         )
         self.feature_map_ = sinks.fit(sample)
-        self._set(self._minimise(blocks, n_columns, bound), bound)
+        risk = EmpiricalRisk(sinks, blocks, targets, Passes(name, self._engine, self.verbose), self.loss)
+        bound = float(self.C) / n_components
+        solution = box_newton(risk.expansion(), np.zeros((risk.n_features, risk.n_columns)), bound, tol=1e-6)
+        self._keep(solution, risk, blocks, bound)
 
-    def _minimise(self, blocks: Blocks, n_columns: int, bound: float) -> Solution:
-        name, n_components = type(self).__name__, self.feature_map_.n_features_out_
-        self.bound_ = self._bound(blocks)
-        scale = n_components**0.5 / self.bound_  # from the map's features to phi within [-1, 1]
-        make = self._expansion_of_squares if self.loss == "squared" else self._expansion_by_passes
-        expand = make(blocks, n_columns, scale)
-        solution = box_newton(expand, np.zeros((n_components, n_columns)), bound, tol=1e-6)
+    def _keep(self, solution: Solution, risk: EmpiricalRisk, blocks: Blocks, bound: float) -> None:
         if not np.isfinite(solution.value).all():
-            raise ValueError(f"{name}: the weights overflow: y is too large. Scale it down.")
-        if not solution.success:
-            warn(f"{name}: {solution.status}. {solution.advice}", ConvergenceWarning, stacklevel=5)
-        return replace(solution, details={**solution.details, "block_rows": blocks.block_rows, "bound": self.bound_})
-
-    def _set(self, solution: Solution, bound: float) -> None:
+            raise ValueError(f"{type(self).__name__}: the weights overflow: y is too large. Scale it down.")
         alpha = np.clip(solution.value, -bound, bound)
-        coef = alpha * (len(alpha) ** 0.5 / self.bound_)
+        coef = alpha * (len(alpha) ** 0.5 / risk.bound)
         one = alpha.shape[1] == 1
+        self.bound_ = risk.bound
         self.alpha_, self.coef_ = (alpha[:, 0], coef[:, 0]) if one else (alpha.T, coef.T)
         self.intercept_ = 0.0 if one else np.zeros(alpha.shape[1])
-        self.solution_ = solution
+        details = {**solution.details, "block_rows": blocks.block_rows, "bound": risk.bound}
+        self.solution_ = replace(solution, details=details)
 
-    def _bound(self, blocks: Blocks) -> float:
-        """Return the bound of abs(phi): known, or its largest value on the training rows that count."""
-        sinks: Any = self.feature_map_
-        if np.isfinite(sinks.bound_):
-            return float(sinks.bound_)
+    def _targets(self) -> Targets:
+        """Return what y means."""
+        raise NotImplementedError
 
-        def work(block: Block) -> _Largest:
-            return _Largest().update(sinks.transform(block.X))
+    def _known(self, blocks: Blocks, targets: Any) -> Targets:
+        """Return the targets with what must be known of y before the fit."""
+        return cast(Targets, targets)
 
-        largest = self._reduce("bound of phi", work, blocks, _Largest()).value * sinks.n_features_out_**0.5
-        return largest or 1.0
+    def _scores(self, X: Any) -> Array:
+        return linear_scores(self, X)
 
-    def _expansion_of_squares(self, blocks: Blocks, n_columns: int, scale: float) -> Any:
-        n_components = self.feature_map_.n_features_out_
-
-        def work(block: Block) -> Moments:
-            return Moments.of(n_components, n_columns).update(self._features(block), self._targets(block))
-
-        moments = self._reduce("moments", work, blocks, Moments.of(n_components, n_columns))
-        gram, cross = scale**2 * moments.gram / moments.weight, scale * moments.cross / moments.weight
-        squares = moments.sum_squares / moments.weight
-
-        def expand(alpha: Array) -> Expansion:
-            image = gram @ alpha
-            values = 0.5 * (np.einsum("ij,ij->j", alpha, image - 2 * cross) + squares)
-            return Expansion(values, image - cross, np.broadcast_to(gram, (n_columns, *gram.shape)))
-
-        return expand
-
-    def _expansion_by_passes(self, blocks: Blocks, n_columns: int, scale: float) -> Any:
-        empty = Curvature.of(self.feature_map_.n_features_out_, n_columns)
-
-        def expand(alpha: Array) -> Expansion:
-            def work(block: Block) -> Curvature:
-                Z = self._features(block)
-                return empty.zero().update(Z, *_margin_losses(self.loss, self._targets(block), Z @ (scale * alpha)))
-
-            total = self._reduce("risk", work, blocks, empty.zero())
-            n_rows = blocks.n_rows or 1  # known after a pass
-            return Expansion(
-                total.values / n_rows, scale * total.gradients / n_rows, scale**2 * total.hessians / n_rows
-            )
-
-        return expand
-
-    def _features(self, block: Block) -> Array:
-        """Return features in float64: the gap is a difference of sums that float32 would not see."""
-        if block.sample_weight is not None:
-            raise ValueError(
-                f"{type(self).__name__}: the empirical risk has no sample_weight. Make the blocks without."
-            )
-        return self.feature_map_.transform(block.X).astype(np.float64, copy=False)
-
-    def _meet(self, blocks: Blocks) -> int:
-        """Learn what must be known of y before the fit; return the columns of scores."""
-        return 1
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "solution_")
 
 
-def _margin_losses(loss: str, signs: Array, scores: Array) -> tuple[Array, Array, Array]:
-    """Return a loss of margins and its first and second derivatives by the scores."""
-    margins = signs * scores
-    if loss == "logistic":
-        wrong = special.expit(-margins)
-        return np.logaddexp(0, -margins), -signs * wrong, wrong * (1 - wrong)
-    lacking = np.maximum(1 - margins, 0)
-    return 0.5 * lacking**2, -signs * lacking, (lacking > 0).astype(np.float64)
-
-
-class KitchenSinksClassifier(ClassScores, _SinksLearner):
+class KitchenSinksClassifier(_SinksLearner, ClassScores):
     r"""Classification by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
 
     Draws :math:`w_1, \dots, w_K` from a distribution and fits, one class against the rest,
@@ -278,21 +217,16 @@ class KitchenSinksClassifier(ClassScores, _SinksLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _meet(self, blocks: Blocks) -> int:
-        self.classes_ = np.unique(np.concatenate([np.unique(self._check_y(y)) for y in blocks.targets()]))
-        n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__}: y must hold at least 2 classes, got 1 class: {self.classes_.tolist()[0]!r}."
-            )
-        return 1 if n_classes == 2 else n_classes
+    def _targets(self) -> Classes:
+        return Classes(type(self).__name__)
 
-    def _targets(self, block: Block) -> Array:
-        belongs = np.asarray(block.y)[:, None] == (self.classes_ if len(self.classes_) > 2 else self.classes_[1:])
-        return np.where(belongs, 1.0, -1.0)
+    def _known(self, blocks: Blocks, targets: Any) -> Classes:
+        known: Classes = targets.of(classes_in(blocks, targets))
+        self.classes_ = known.classes
+        return known
 
 
-class KitchenSinksRegressor(OneTarget, _SinksLearner):
+class KitchenSinksRegressor(_SinksLearner, OneTarget):
     """Regression by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
 
     Minimises the mean of (f(x) - y)^2 / 2. The algorithm has no intercept and abs(f) is at most C: centre y, and give C
@@ -339,3 +273,6 @@ class KitchenSinksRegressor(OneTarget, _SinksLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _targets(self) -> Numbers:
+        return Numbers(type(self).__name__, several=False)

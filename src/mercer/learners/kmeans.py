@@ -1,6 +1,7 @@
 """K-means in the space of a kernel's features."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.data import Blocks, as_blocks
-from mercer.engines import Local
+from mercer.engines import rows_of
+from mercer.fitting import Assignment, FeatureRows, MapPlan, lloyd, mini_batches
 from mercer.learners.base import SOLVED
 from mercer.learners.hashing import splitmix64
-from mercer.learners.lloyd import Lloyd
-from mercer.learners.progress import progress
-from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.linalg import nearest_of, squared_distances, squared_norms
 from mercer.parallel import one_blas_thread
@@ -30,16 +29,15 @@ from mercer.solvers import (
     random_rows,
 )
 from mercer.state import Count, Integers, Real, Reals, Stored
-from mercer.stats import ClusterSums
 from mercer.validation import check_integer, check_matrix, check_real, check_weights
 
-# Rows that first centres are drawn from, for each cluster, at least.
-_SEED_ROWS_A_CLUSTER = 64
-# The part of the memory that labels, margins and heads may take beside the features.
+# First centres are drawn from at least so many rows per cluster.
+_SEED_ROWS_PER_CLUSTER = 64
+# Share of the memory that labels, margins and heads may take, besides the features.
 _KEPT_SHARE = 0.25
-# Directions that heads have: so many, and one more for every two clusters, up to a most; in eights, as registers are.
+# Projection width of the heads: 32 + k / 2, at most 128, a multiple of 8 (SIMD).
 _LEAST_DIRECTIONS, _MOST_DIRECTIONS = 32, 128
-# Rows whose features the directions are taken from.
+# Rows that the directions of the projection are computed from.
 _DIRECTION_ROWS = 1024
 
 
@@ -174,9 +172,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _squares(self, Z: Any) -> Array:
         return squared_distances(Z, squared_norms(Z), self.cluster_centers_)
 
-    def _sample_rows(self) -> int:
-        n_clusters = check_integer(type(self).__name__, "n_clusters", self.n_clusters)
-        return max(super()._sample_rows(), _SEED_ROWS_A_CLUSTER * n_clusters)
+    def _map_plan(self) -> MapPlan:
+        plan = super()._map_plan()
+        return replace(plan, sample_rows=max(plan.sample_rows, _SEED_ROWS_PER_CLUSTER * self.n_clusters))
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -189,107 +187,53 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self._n_starts()
 
     def _solve(self, rows: FeatureRows) -> Solution:
-        self._check_params()
-        name, n_init = type(self).__name__, self._n_starts()
         if rows.n_rows < self.n_clusters:
             raise ValueError(
-                f"{name}: n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}. Lower n_clusters, or give "
-                "more rows."
+                f"{type(self).__name__}: n_samples={rows.n_rows} should be >= n_clusters={self.n_clusters}. Lower "
+                "n_clusters, or give more rows."
             )
         rng = check_random_state(self.random_state)
-        best: tuple[float, Solution, Array | None] | None = None
-        with one_blas_thread():  # the library's own threads would spin on beside the pool's
+        best: tuple[Solution, Array | None] | None = None
+        with one_blas_thread():  # threads of the library would keep spinning next to the pool's
             seeds, heads = self._seeds(rows), self._heads(rows)
-            for _ in range(n_init):
-                passes = Lloyd(self, rows, self.n_clusters, self._nearest(rows, heads))
-                solver = self._lloyd if self.batch_size is None else self._mini_batch
-                solution, labels = solver(rows, passes, seeds(rng))
-                if best is None or solution.history[-1] < best[0]:
-                    best = solution.history[-1], solution, labels
+            for _ in range(self._n_starts()):
+                assignment = Assignment(rows, self.n_clusters, self._nearest(rows, heads))
+                solution = self._iterated(assignment, seeds(rng))
+                if best is None or solution.history[-1] < best[0].history[-1]:
+                    best = solution, assignment.labels
         assert best is not None  # noqa: S101
-        self.inertia_, solution, labels = best
-        self.cluster_centers_ = solution.value
+        solution, labels = best
+        self.inertia_, self.cluster_centers_ = solution.history[-1], solution.value
         self._n_features_out = self.n_clusters
         self.labels_ = self._labels(rows) if labels is None else labels
         return solution
 
-    def _lloyd(self, rows: FeatureRows, passes: Lloyd, centres: Array) -> tuple[Solution, Array | None]:
-        passes.assign(centres)
-        limit = self.tol * passes.sums.variance()
-        history = [passes.sums.inertia(centres)]
-        status, advice = "iteration limit", f"{self.max_iter} passes did not settle: raise max_iter or tol."
-        for _ in range(self.max_iter):
-            before = centres
-            centres = self._means(rows, passes, before)
-            changed = passes.assign(centres, before)
-            history.append(passes.sums.inertia(centres))
-            if changed == 0 or np.sum((centres - before) ** 2) <= limit:
-                status, advice = "success", ""
-                break
-        details = {"solver": "Lloyd"}
-        return Solution(centres, status, len(history) - 1, tuple(history), advice, details), passes.labels
-
-    def _mini_batch(self, rows: FeatureRows, passes: Lloyd, centres: Array) -> tuple[Solution, Array | None]:
-        """Move the centres after each batch to the mean of all rows they were ever nearest to."""
-        rows.hold()
-        weight, batches = np.zeros(len(centres)), rows.blocks.recut(self.batch_size, type(self).__name__)
-        limit, status, advice = 0.0, "iteration limit", "The passes did not settle the centres: raise max_iter or tol."
-        n_passes = 0
-        while n_passes < self.max_iter:
-            n_passes += 1
-            before, seen = centres, ClusterSums.of(*centres.shape)
-            with progress(f"{type(self).__name__}: mini-batches", rows.n_rows, self.verbose) as advance:
-                for Z, block in self._engine.map(lambda block: (rows.features(block), block), batches):
-                    labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
-                    sums = ClusterSums.of(*centres.shape).update(Z, labels, self._block_weight(block))
-                    weight = weight + sums.weight
-                    step = np.where(weight > 0, weight, 1.0)[:, None]
-                    centres = centres + (sums.sums - sums.weight[:, None] * centres) / step
-                    seen.merge(sums)
-                    advance(block.n_rows)
-            limit = limit or self.tol * seen.variance()
-            if np.sum((centres - before) ** 2) <= limit:
-                status, advice = "success", ""
-                break
-        passes.assign(centres)
-        details = {"solver": "mini-batch"}
-        return Solution(centres, status, n_passes, (passes.sums.inertia(centres),), advice, details), passes.labels
-
-    def _means(self, rows: FeatureRows, passes: Lloyd, centres: Array) -> Array:
-        """Return the clusters' means; clusters without rows begin at the rows farthest from their centres."""
-        empty = passes.sums.empty()
-        if not len(empty):
-            return passes.sums.centres(centres)
-        far = passes.farthest(centres, len(empty))
-        rounding = 8 * float(np.finfo(rows.dtype).eps) * np.sqrt(centres.shape[1])
-        apart = far.distances > rounding * np.square(far.rows).sum(axis=1)  # the others are at their centres
-        n_new = int(np.count_nonzero(apart))
-        sums = passes.sums.zero().merge(passes.sums)
-        sums.move(far.rows[:n_new], far.labels[:n_new], empty[:n_new], far.weight[:n_new])
-        return sums.centres(centres)
+    def _iterated(self, assignment: Assignment, centres: Array) -> Solution:
+        if self.batch_size is None:
+            return lloyd(assignment, centres, tol=self.tol, max_iter=self.max_iter)
+        batch_size = self.batch_size
+        return mini_batches(assignment, centres, batch_size=batch_size, tol=self.tol, max_iter=self.max_iter)
 
     def _labels(self, rows: FeatureRows) -> Array:
-        parts = self._engine.map(lambda block: nearest_of(self._squares(rows.features(block)))[0], rows.blocks)
-        return np.concatenate(list(parts))
+        return rows_of(
+            rows.passes.engine, lambda block: nearest_of(self._squares(rows.features(block)))[0], rows.blocks
+        )
 
     def _nearest(self, rows: FeatureRows, heads: Heads | None) -> NearestCentres | None:
-        """Return what is kept of the rows, in this process: other engines go without."""
-        if not isinstance(self._engine, Local) or not self._may_keep(rows, NearestCentres.row_bytes()):
+        """Return what is kept of each row, where memory is shared and allows it."""
+        if not _may_keep(rows, NearestCentres.row_bytes()):
             return None
         return NearestCentres(rows.n_rows, self.n_clusters, heads, rows.dtype)
 
     def _heads(self, rows: FeatureRows) -> Heads | None:
-        """Return heads for the rows, yet to be kept, where there is more than one pass and memory for them."""
+        """Return heads for the rows, yet to be computed, where there is more than one pass and memory for them."""
         n_directions = min(_LEAST_DIRECTIONS + 8 * (self.n_clusters // 16), _MOST_DIRECTIONS, rows.n_features)
         n_bytes = NearestCentres.row_bytes() + Heads.row_bytes(n_directions)
-        if self.batch_size is not None or not isinstance(self._engine, Local) or not self._may_keep(rows, n_bytes):
+        if self.batch_size is not None or not _may_keep(rows, n_bytes):
             return None
         n_some = min(_DIRECTION_ROWS, rows.block_rows or _DIRECTION_ROWS)
-        some = rows.sample[:: -(-rows.sample.shape[0] // n_some)]
+        some = rows.sample.rows[:: -(-rows.sample.rows.shape[0] // n_some)]
         return Heads(rows.n_rows, leading_directions(self.feature_map_.transform(some), n_directions))
-
-    def _may_keep(self, rows: FeatureRows, row_bytes: int) -> bool:
-        return rows.n_rows * row_bytes <= _KEPT_SHARE * rows.memory
 
     def _seeds(self, rows: FeatureRows) -> Callable[[np.random.RandomState], Array]:
         """Return the function that draws first centres."""
@@ -302,7 +246,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 )
             centres = self._dense(start).astype(np.float64)
             return lambda rng: centres
-        sample, weight = _distinct(rows.sample, rows.sample_weight)
+        sample, weight = _distinct(rows.sample.rows, rows.sample.weight)
         if self.init == "random":
             return lambda rng: self._dense(sample[random_rows(weight, self.n_clusters, rng)]).astype(np.float64)
         Z = self._dense(sample)
@@ -329,6 +273,10 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _may_keep(rows: FeatureRows, row_bytes: int) -> bool:
+    return rows.passes.engine.shares_memory and rows.allows(rows.n_rows * row_bytes, _KEPT_SHARE)
 
 
 def _distinct(rows: Any, weight: Array) -> tuple[Any, Array]:

@@ -6,17 +6,15 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
 from mercer._typing import Array
-from mercer.data import Block
-from mercer.learners.base import LINEAR
+from mercer.fitting import Classes, FeatureRows
 from mercer.learners.by_newton import by_newton_cg
 from mercer.learners.classification import KernelClassifier
-from mercer.learners.rows import FeatureRows
+from mercer.learners.warm_start import WarmLearner
 from mercer.solvers import Logistic, Loss, Multinomial, Solution
-from mercer.state import Count, Stored
 from mercer.validation import check_integer, check_real
 
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(WarmLearner, KernelClassifier):
     r"""Kernel logistic regression at linear cost: the multinomial model on D features with a squared penalty.
 
     .. math:: \min_{W, b} C \sum_i w_i \log \Big( \sum_c e^{s_{ic} - s_{i y_i}} \Big) + \tfrac{1}{2} \|W\|^2,
@@ -76,8 +74,6 @@ class KernelLogisticRegression(KernelClassifier):
     [[1.0, 0.0]]
     """
 
-    _stored = Stored(**LINEAR, n_iter_=Count())
-
     def __init__(
         self,
         kernel: Any = None,
@@ -126,18 +122,12 @@ class KernelLogisticRegression(KernelClassifier):
         check_real(name, "tol", self.tol, least=0, strict=True)
         check_integer(name, "max_iter", self.max_iter)
 
-    def _solve(self, rows: FeatureRows) -> Solution:
-        self._check_params()
-        several = len(self.classes_) > 2
-        loss: Loss = Multinomial() if several else Logistic()
-        shape = (rows.n_features + 1, len(self.classes_) if several else 1)
-        solution = by_newton_cg(rows, loss, shape, penalty=1 / self.C, tol=self.tol, max_iter=self.max_iter)
-        coef, intercept = solution.value[:-1].T, solution.value[-1]
-        self.coef_ = coef if several else coef[0]
-        self.intercept_ = intercept if several else float(intercept[0])
-        return solution
+    def _targets(self, rng: np.random.RandomState) -> Classes:
+        return Classes(type(self).__name__, class_weight=self.class_weight, one_hot=True)
 
-    def _targets(self, block: Block) -> Array:
-        if len(self.classes_) == 2:
-            return self._signs(block)
-        return np.asarray(self._codes(block)[:, None] == np.arange(len(self.classes_)), dtype=np.float64)
+    def _solve(self, rows: FeatureRows) -> Solution:
+        loss: Loss = Logistic() if rows.targets.is_flat else Multinomial()
+        shape = (rows.n_features + 1, rows.targets.n_columns)
+        solution = by_newton_cg(rows, loss, shape, penalty=1 / self.C, tol=self.tol, max_iter=self.max_iter)
+        self._set_linear(rows.targets, solution.value[:-1].T, solution.value[-1])
+        return solution

@@ -6,16 +6,15 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mercer._typing import Array
-from mercer.data import Block
-from mercer.learners.base import SOLVED, KernelLearner
+from mercer.fitting import FeatureRows, Unweighted
+from mercer.learners.base import SOLVED, LinearLearner
 from mercer.learners.far_rows import FarRows
-from mercer.learners.rows import FeatureRows
 from mercer.solvers import Solution, one_class
 from mercer.state import Count, Real, Reals, Stored
 from mercer.validation import check_integer, check_memory, check_real
 
 
-class KernelOneClassSVM(OutlierMixin, KernelLearner):
+class KernelOneClassSVM(OutlierMixin, LinearLearner):
     r"""One-class support vector machine at linear cost: the half-space of D features that most rows lie in.
 
     .. math:: \min_{w, \rho} \tfrac12 \|w\|^2 - \rho
@@ -76,8 +75,6 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
 
     _stored = Stored(**SOLVED, coef_=Reals(("f",)), intercept_=Real(), offset_=Real(), n_iter_=Count())
 
-    _needs_y = False
-
     def __init__(
         self,
         kernel: Any = None,
@@ -128,16 +125,10 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
         return np.where(self._scores(X) < 0, -1, 1)
 
     def _far_rows(self) -> FarRows:
-        return FarRows(None)  # to find such rows is what it is for
+        return FarRows(None)  # such rows are what it looks for
 
-    def _targets(self, block: Block) -> Array:
-        return np.ones((block.n_rows, 1))
-
-    def _weights(self, block: Block) -> Array:
-        return np.ones(block.n_rows)
-
-    def _block_weight(self, block: Block) -> Array | None:
-        return None
+    def _targets(self, rng: np.random.RandomState) -> Unweighted:
+        return Unweighted(type(self).__name__)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -148,7 +139,6 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
         check_integer(name, "max_iter", self.max_iter)
 
     def _solve(self, rows: FeatureRows) -> Solution:
-        self._check_params()
         name, nu, tol, max_iter = type(self).__name__, float(self.nu), float(self.tol), self.max_iter
         if not rows.fits:
             n_bytes = 2 * rows.n_rows * rows.n_features * rows.dtype.itemsize
@@ -160,5 +150,4 @@ class KernelOneClassSVM(OutlierMixin, KernelLearner):
         solution = one_class(rows.matrix()[0], nu, tol=tol, max_iter=max_iter)
         self.coef_, self.intercept_ = solution.value[0, :-1], float(solution.value[0, -1])
         self.offset_ = -self.intercept_
-        self.n_iter_ = solution.iterations
         return solution

@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array
 from mercer.data import Blocks, as_blocks
+from mercer.fitting import FeatureRows, MapPlan
+from mercer.fitting.map_plan import BLOCK_ROWS
 from mercer.kernels import Gaussian
 from mercer.learners.base import SOLVED
 from mercer.learners.ridge import KernelRidge
-from mercer.learners.rows import FeatureRows
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.linalg import squared_norms
 from mercer.solvers import Solution, block_krylov, largest_eigenpairs
@@ -25,8 +26,6 @@ from mercer.validation import check_integer, check_matrix, check_memory
 _SQUARE_MATRICES = 6
 # Copies of a dense block of rows that learning pre-images takes: read, cut, weighted and summed.
 _PRE_IMAGES = 6
-# Rows of a block, as every learner cuts them.
-_BLOCK_ROWS = 4096
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
@@ -162,28 +161,27 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         scores: Array = Z @ axes
         return scores
 
-    _width_name = "map_components"
-
-    def _map_width(self) -> int:
-        return check_integer(type(self).__name__, "map_components", self.map_components)
+    def _map_plan(self) -> MapPlan:
+        name, wanted, natural = type(self).__name__, self.map_components, self._natural_kernel
+        return MapPlan.of(name, self.kernel, wanted, self.features, natural, width_name="map_components")
 
     def _check_params(self) -> None:
         super()._check_params()
         if self.n_components is not None:
             check_integer(type(self).__name__, "n_components", self.n_components)
 
-    def _check_size(self, blocks: Blocks) -> None:
-        super()._check_size(blocks)
+    def _check_size(self, plan: MapPlan, blocks: Blocks) -> None:
+        super()._check_size(plan, blocks)
         if self.fit_inverse_transform:
-            n_rows = min(_BLOCK_ROWS, blocks.n_rows or _BLOCK_ROWS)
-            n_bytes = 8 * blocks.width * (_PRE_IMAGES * n_rows + 3 * self._map_width())
+            n_rows = min(BLOCK_ROWS, blocks.n_rows or BLOCK_ROWS)
+            n_features = check_integer(type(self).__name__, "map_components", self.map_components)
+            n_bytes = 8 * blocks.width * (_PRE_IMAGES * n_rows + 3 * n_features)
             way_out = "Leave fit_inverse_transform out, or take fewer columns."
             what = f"pre-images of {n_rows} rows of {blocks.width} columns, dense"
             check_memory(type(self).__name__, "fit_inverse_transform", True, n_bytes, what, way_out=way_out)
 
     def _solve(self, rows: FeatureRows) -> Solution:
         name, wanted = type(self).__name__, self.n_components
-        self._check_params()
         if rows.n_rows < max(2, wanted or 2):
             raise ValueError(
                 f"{name}: n_samples={rows.n_rows} must be at least n_components={wanted} and 2. Lower n_components, or "
@@ -197,7 +195,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         n_wanted = min(rows.n_features, rows.n_rows) if wanted is None else wanted
         fits = rows.fits_square(_SQUARE_MATRICES)
         solution = (self._by_moments if fits and not rows.is_sparse else self._by_products)(rows, n_wanted)
-        self.inverse_ = self._pre_images(rows.blocks) if self.fit_inverse_transform else None
+        self.inverse_ = self._pre_images(rows) if self.fit_inverse_transform else None
         return solution
 
     def _by_moments(self, rows: FeatureRows, n_wanted: int) -> Solution:
@@ -211,7 +209,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             moments = rows.reduce("moments", work, empty)
             gram = moments.centred()[0]
         if not np.isfinite(gram).all():
-            raise self._overflow()
+            raise ValueError(f"{type(self).__name__}: {self._overflow}")
         solution = largest_eigenpairs(gram, n_wanted)
         self._set(solution, moments.feature_mean, float(np.trace(gram)), moments.weight)
         return solution
@@ -232,7 +230,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         weight = float(totals.vector[-1, 0])
         mean = totals.vector[:-1, 0] / weight
         if not np.isfinite(mean).all():
-            raise self._overflow()
+            raise ValueError(f"{type(self).__name__}: {self._overflow}")
 
         def product(directions: Array) -> Array:
             def work(Z: Any, Y: Any, weight: Array | None) -> Gradient:
@@ -271,12 +269,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self.mean_ = mean
         self._n_features_out = len(values)
 
-    def _pre_images(self, blocks: Blocks) -> KernelRidge:
+    def _pre_images(self, rows: FeatureRows) -> KernelRidge:
         def pairs() -> Iterator[tuple[Array, Array, Array]]:
-            for block in blocks.labelled():
-                rows = block.X.toarray() if sparse.issparse(block.X) else block.X
-                scores = self._scores_of(self.feature_map_.transform(block.X))
-                yield scores, rows, self._weights(block)
+            for block in rows.blocks.labelled():
+                X = block.X.toarray() if sparse.issparse(block.X) else block.X
+                weight = rows.weight(block)
+                yield self._scores_of(rows.features(block)), X, np.ones(len(X)) if weight is None else weight
 
         return KernelRidge(
             Gaussian(gamma="median"),

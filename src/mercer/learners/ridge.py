@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data import Block
-from mercer.learners.base import LINEAR, KernelLearner
+from mercer.fitting import FeatureRows
+from mercer.learners.base import LINEAR, LinearLearner
 from mercer.learners.classification import KernelClassifier
 from mercer.learners.regression import ManyTargets
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
-from mercer.learners.rows import FeatureRows
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
 from mercer.state import Real, Reals, Stored
 from mercer.stats import Moments, Totals
@@ -25,7 +24,7 @@ _FEW_FEATURES = 256
 _FEW_ROWS = 512
 
 
-class _Ridge(KernelLearner):
+class _Ridge(LinearLearner):
     _stored = Stored(
         **LINEAR,
         alpha_=Real(positive=True),
@@ -33,8 +32,6 @@ class _Ridge(KernelLearner):
         scores_=Reals(("a",), finite=False, optional=True),
         coef_path_=Reals(("a", None, "f"), optional=True),
     )
-    _keeps_columns: bool
-    _n_targets: int
 
     def __init__(
         self,
@@ -73,20 +70,20 @@ class _Ridge(KernelLearner):
             )
         # Random signs of rows estimate the few degrees of freedom that few rows leave; of features they could not.
         signs_of_rows = self.alpha == "gcv" and rows.n_rows <= rows.n_features
-        system = centred_system(rows, self._target_origin(rows), with_probes=signs_of_rows)
+        system = centred_system(rows, rows.targets.origin, with_probes=signs_of_rows)
         tol = 1e-10 if rows.dtype == np.float64 else 1e-5
         if self.alpha == "gcv":
-            solution, scores, coefs = solve_path(system, alphas, self._n_counted(system.weight), tol)
+            solution, scores, coefs = solve_path(system, alphas, rows.targets.n_counted(system.weight), tol)
             alpha = alphas[self._set_path(alphas, scores, coefs)] if np.isfinite(scores).any() else alphas.max()
         else:
             alpha = alphas[0]
             solution = solve_one(system, alpha, tol)
-        self._set(solution.value, system.feature_mean, system.target_mean[: self._n_targets], alpha)
+        self._set(rows, solution.value, system.feature_mean, system.target_mean[: rows.targets.n_columns], alpha)
         return solution
 
     def _by_moments(self, rows: FeatureRows, alphas: Array) -> Solution:
         """Solve with the moments of one pass; leave-one-out takes a second."""
-        empty = Moments.of(rows.n_features, self._n_targets, rows.origin, self._target_origin(rows))
+        empty = Moments.of(rows.n_features, rows.targets.n_columns, rows.origin, rows.targets.origin)
         moments = rows.reduce("moments", empty.of_block, empty.zero())
         gram, cross, squares = moments.centred()
         if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
@@ -96,24 +93,24 @@ class _Ridge(KernelLearner):
             )
         if not isinstance(self.alpha, str):
             solution = cholesky(gram, cross, alphas[0])
-            self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[0])
+            self._set(rows, solution.value, moments.feature_mean, moments.target_mean, alphas[0])
             return solution
         few = rows.dtype == np.float64 and rows.n_rows <= _FEW_ROWS and rows.fits
-        rank = rows.n_rows - 1  # of centred rows, at most
+        rank, n_counted = rows.n_rows - 1, rows.targets.n_counted(moments.weight)  # the rank of centred rows, at most
         if self.alpha == "gcv" and rows.n_features > _FEW_FEATURES and not few:
             reduced = tridiagonal_path(gram, cross, rank)
-            scores = np.array([reduced.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
+            scores = np.array([reduced.gcv(alpha, squares, n_counted) for alpha in alphas])
             coefs, solver = reduced.coefs(alphas), "tridiagonal"
         else:
             path = self._path_of_few(rows, moments) if few else ridge_path(gram, cross, rank)
             if self.alpha == "gcv":
-                scores = np.array([path.gcv(alpha, squares, self._n_counted(moments.weight)) for alpha in alphas])
+                scores = np.array([path.gcv(alpha, squares, n_counted) for alpha in alphas])
             else:
                 scores = self._left_out(rows, alphas, path, moments)
             coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "svd" if few else "eigh"
         best = self._set_path(alphas, scores, coefs)
         solution = Solution(coefs[best], details={"solver": solver})
-        self._set(solution.value, moments.feature_mean, moments.target_mean, alphas[best])
+        self._set(rows, solution.value, moments.feature_mean, moments.target_mean, alphas[best])
         return solution
 
     @staticmethod
@@ -139,29 +136,15 @@ class _Ridge(KernelLearner):
 
         def work(Z: Array, Y: Array, weight: Array | None) -> Totals:
             Z -= mean.astype(Z.dtype)
-            left_out = None if weight is None else self._left_out_of(Y, weight)
+            left_out = None if weight is None else np.minimum(weight, rows.targets.weight_of_one(Y))
             return Totals(path.leave_one_out(Z, Y - centre, alphas, moments.weight, weight, left_out))
 
         totals = rows.reduce("leave-one-out", work, Totals.of(len(alphas)))
         return np.asarray(totals.values / moments.weight)
 
-    def _target_origin(self, rows: FeatureRows) -> Array:
-        """Return a point near the mean of the targets."""
-        return np.zeros(self._n_targets)
-
-    def _n_counted(self, weight: float) -> float:
-        """Return the number of rows, as repetitions, whose weights sum to ``weight``."""
-        return weight
-
-    def _left_out_of(self, Y: Array, weight: Array) -> Array:
-        """Return how much of each row's weight leave-one-out takes away: that of one row."""
-        return np.minimum(weight, 1.0)
-
-    def _set(self, coef: Array, feature_mean: Array, target_mean: Array, alpha: float) -> None:
-        intercept = target_mean - feature_mean @ coef
+    def _set(self, rows: FeatureRows, coef: Array, feature_mean: Array, target_mean: Array, alpha: float) -> None:
         self.alpha_ = float(alpha)
-        self.coef_ = coef.T if self._keeps_columns else coef[:, 0]
-        self.intercept_ = intercept if self._keeps_columns else float(intercept[0])
+        self._set_linear(rows.targets, coef.T, target_mean - feature_mean @ coef)
 
     def _alphas(self) -> Array:
         """Return the alphas to try: one, or those the rule chooses from."""
@@ -176,7 +159,7 @@ class _Ridge(KernelLearner):
         return np.array([check_real(name, "alphas", value, least=0, strict=True) for value in alphas.tolist()])
 
 
-class KernelRidge(ManyTargets, _Ridge):
+class KernelRidge(_Ridge, ManyTargets):
     r"""Kernel ridge regression at linear cost: least squares on D features with a squared penalty.
 
     .. math:: \min_{w, b} \sum_i w_i (y_i - \langle w, z(x_i) \rangle - b)^2 + \alpha \|w\|^2
@@ -234,10 +217,6 @@ class KernelRidge(ManyTargets, _Ridge):
     True
     """
 
-    def _target_origin(self, rows: FeatureRows) -> Array:
-        mean: Array = rows.found.mean
-        return mean
-
 
 class KernelRidgeClassifier(_Ridge, KernelClassifier):
     """Ridge regression on targets +1 and -1, one column a class (one in all for two classes).
@@ -290,22 +269,3 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
             verbose=verbose,
         )
         self.class_weight = class_weight
-
-    _of_fit = (*KernelClassifier._of_fit, "_keeps_columns", "_n_targets")
-
-    def _solve(self, rows: FeatureRows) -> Solution:
-        self._keeps_columns = len(self.classes_) > 2
-        self._n_targets = len(self.classes_) if self._keeps_columns else 1
-        return super()._solve(rows)
-
-    def _targets(self, block: Block) -> Array:
-        return self._signs(block)
-
-    def _n_counted(self, weight: float) -> float:
-        return self._sum_of_weights  # the weight of a class is no number of rows
-
-    def _left_out_of(self, Y: Array, weight: Array) -> Array:
-        if self._weight_of_class is None:
-            return super()._left_out_of(Y, weight)
-        of_class = self._weight_of_class[Y.argmax(axis=1) if self._keeps_columns else (Y[:, 0] > 0).astype(int)]
-        return np.asarray(np.minimum(weight, of_class))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from mercer._typing import Array
+from mercer.fitting import FeatureRows
 from mercer.learners.hashing import splitmix64
-from mercer.learners.rows import FeatureRows
 from mercer.solvers import ShiftedSolutions, Solution, conjugate_gradients, gcv_score, shifted_conjugate_gradients
 from mercer.stats import Gradient, Totals
 

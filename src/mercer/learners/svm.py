@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 
 from mercer import core
-from mercer._typing import Array
-from mercer.data import Block
-from mercer.learners.base import LINEAR, KernelLearner
+from mercer.fitting import FeatureRows
 from mercer.learners.by_newton import by_newton_cg
 from mercer.learners.classification import KernelClassifier
 from mercer.learners.regression import ManyTargets
-from mercer.learners.rows import FeatureRows, WarmStart
+from mercer.learners.warm_start import WarmLearner
 from mercer.solvers import (
     BoxProblems,
     Solution,
@@ -23,64 +21,45 @@ from mercer.solvers import (
     liblinear,
     pegasos,
 )
-from mercer.state import Count, Reals, Stored
 from mercer.validation import check_integer, check_real
 
-# What averaged Pegasos can reach: a gap of a twentieth of the objective in so many passes. The solution itself is
-# usually much closer: it is the dual that lags behind.
+# The gap that averaged Pegasos can reach in so many passes, relative to the objective. The solution is usually much
+# closer to the minimum than its dual, which the gap is measured with.
 _PEGASOS_TOL = 5e-2
-# Passes beyond the budget, each of which makes all features anew.
+# Most passes beyond the budget, each of which makes all features again.
 _PASSES = 100
 # Part of the memory budget that dual variables may take where features do not fit, and the bytes of one.
 _DUAL_SHARE, _DUAL_BYTES = 0.125, 8
 
-# Rows times problems on which coordinate descent in plain NumPy takes seconds, where the core was not compiled.
+# Rows times problems above which coordinate descent in plain NumPy, without the compiled core, takes seconds.
 _NUMPY_ENTRIES = 2048
 
 
-class SupportVectorLearner(KernelLearner):
+class SupportVectorLearner(WarmLearner):
     """A linear model with a hinge or an insensitive loss, its intercept the weight of a constant feature.
 
-    While the features fit the memory budget, dual coordinate descent; beyond it passes over the blocks: for the plain
-    losses descent in the duals of one block after the other, or averaged Pegasos where not even the duals fit; Newton's
-    method for their squares.
+    Dual coordinate descent while the features fit the memory budget. Beyond it, passes over the blocks: Newton's method
+    for the squared losses; for the plain losses, descent in the duals of one block after the other, or averaged Pegasos
+    where not even the duals fit.
     """
-
-    _stored = Stored(
-        **LINEAR,
-        n_iter_=Count(),
-        duals=Reals((None, None), attribute="_duals", nullable=True),
-    )
 
     _losses: tuple[str, str]
     loss: str
     C: float
     tol: float
     max_iter: int
-    warm_start: bool
-    _keeps_columns: bool
-    _n_targets: int
-    _duals: Array | None
 
     def _solve(self, rows: FeatureRows) -> Solution:
-        self._check_params()
-        self._duals = None
         if rows.fits:
             solution = self._in_memory(rows)
         elif self.loss.startswith("squared"):
             solution = self._by_newton(rows)
-        elif core.COMPILED and _DUAL_BYTES * rows.n_rows * self._n_targets <= _DUAL_SHARE * rows.memory:
+        elif core.COMPILED and rows.allows(_DUAL_BYTES * rows.n_rows * rows.targets.n_columns, _DUAL_SHARE):
             solution = self._by_blocks(rows)
         else:
             solution = self._by_pegasos(rows)
-        self.n_iter_ = solution.iterations
-        coef, intercept = solution.value[:, :-1], solution.value[:, -1]
-        self.coef_ = coef if self._keeps_columns else coef[0]
-        self.intercept_ = intercept if self._keeps_columns else float(intercept[0])
+        self._set_linear(rows.targets, solution.value[:, :-1], solution.value[:, -1])
         return solution
-
-    def _end(self) -> WarmStart:
-        return replace(super()._end(), duals=self._duals)
 
     def _in_memory(self, rows: FeatureRows) -> Solution:
         Z, Y, weight = rows.matrix()
@@ -91,16 +70,12 @@ class SupportVectorLearner(KernelLearner):
         start = None if rows.start is None else rows.start.duals
         if start is not None and start.shape != Y.shape:
             start = None
-        solution = coordinate_descent(Z, problems, tol=self.tol, max_iter=self.max_iter, duals=start)
-        # Duals are as many as rows: kept only to start from.
-        details = dict(solution.details)
-        self._duals = details.pop("duals", None) if self.warm_start else None
-        return replace(solution, details=details)
+        return coordinate_descent(Z, problems, tol=self.tol, max_iter=self.max_iter, duals=start)
 
     def _by_blocks(self, rows: FeatureRows) -> Solution:
         return block_descent(
             lambda: rows.each("pass"),
-            (rows.n_features, self._n_targets),
+            (rows.n_features, rows.targets.n_columns),
             rows.n_rows,
             C=self.C,
             loss=self.loss,
@@ -112,7 +87,7 @@ class SupportVectorLearner(KernelLearner):
     def _by_pegasos(self, rows: FeatureRows) -> Solution:
         return pegasos(
             lambda: rows.each("pass"),
-            (rows.n_features, self._n_targets),
+            (rows.n_features, rows.targets.n_columns),
             rows.n_rows,
             C=self.C,
             one_sided=self.loss == "hinge",
@@ -123,7 +98,7 @@ class SupportVectorLearner(KernelLearner):
 
     def _by_newton(self, rows: FeatureRows) -> Solution:
         loss = SquaredHinge() if self.loss == "squared_hinge" else SquaredEpsilonInsensitive(self._epsilon())
-        shape, penalty = (rows.n_features + 1, self._n_targets), 1.0 / self.C
+        shape, penalty = (rows.n_features + 1, rows.targets.n_columns), 1.0 / self.C
         # A truncated step may find the decrement too small; after it the distance is smaller still.
         solution = by_newton_cg(
             rows,
@@ -198,18 +173,18 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
 
     Notes
     -----
-    While the features fit half the memory budget they are held, n D numbers, and dual coordinate descent takes n D time
-    for each class and epoch, threads sharing the classes; with sparse features all costs are by non-zeros. What crawls
-    on dense features, for a large C or columns of very different sizes, goes on by steps which neither slows, of n D^2
-    time a class, as soon as its pace leaves more epochs than these are worth: D / 8 (more for several classes) before
-    Newton's on the rows inside the margin, for the squared loss; 2 D before an interior-point method, for the plain.
+    The features are held, n D numbers, while they fit half the memory budget. Dual coordinate descent then takes n D
+    time per class and epoch, and threads share the classes; with sparse features, time is in non-zero entries. If
+    coordinate descent converges slowly on dense features (large C, or columns of very different sizes), the solver
+    switches to Newton steps (squared hinge) or an interior-point method (hinge), which take n D^2 time per class and
+    step. It switches once the projected number of epochs exceeds D / 8 (squared hinge; more for several classes) or
+    2 D (hinge).
 
-    Beyond the budget features are made anew in each pass, of which there are at most 100: for the hinge loss descent in
-    the dual variables, n numbers a class, of one block after the other (averaged Pegasos, down to a gap of 5e-2, where
-    they take more than an eighth of the budget), and Newton's method for the squared one.
+    Beyond the budget, features are made again in each pass, and there are at most 100 passes. The squared hinge is
+    solved by Newton's method. The hinge is solved by descent in the dual variables, n numbers per class, of one block
+    after the other; where the duals take more than an eighth of the budget, by averaged Pegasos down to a gap of 5e-2.
 
-    Float64 problems of at most 512 rows are solved to rounding where Newton steps on their duals end, which they nearly
-    always do.
+    Float64 problems of at most 512 rows are polished to machine precision.
 
     The exact solution, at cost n^2 to n^3, is ``sklearn.svm.SVC``.
 
@@ -259,18 +234,8 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    _of_fit = (*KernelClassifier._of_fit, "_keeps_columns", "_n_targets")
 
-    def _solve(self, rows: FeatureRows) -> Solution:
-        self._keeps_columns = len(self.classes_) > 2
-        self._n_targets = len(self.classes_) if self._keeps_columns else 1
-        return super()._solve(rows)
-
-    def _targets(self, block: Block) -> Array:
-        return self._signs(block)
-
-
-class KernelSVR(ManyTargets, SupportVectorLearner):
+class KernelSVR(SupportVectorLearner, ManyTargets):
     r"""Support vector regression at linear cost: a tube of half-width epsilon on D features.
 
     .. math:: \min_{w, b} \tfrac12 (\|w\|^2 + b^2)

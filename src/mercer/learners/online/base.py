@@ -1,6 +1,5 @@
-"""What online learners share: one pass over the rows in order, a block at a time, and a model after each block."""
+"""What online learners share: one pass over the rows in order, block by block, and a model after each block."""
 
-from collections.abc import Iterator
 from copy import copy
 from typing import Any, ClassVar, Self
 from warnings import warn
@@ -8,32 +7,33 @@ from warnings import warn
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array
-from mercer.data import Block, Blocks, as_blocks
-from mercer.engines import rows_of
+from mercer._typing import Array, Rows
+from mercer.data import Block, Blocks
+from mercer.fitting import Classes, MapPlan, Numbers, Targets
+from mercer.fitting.progress import progress
+from mercer.fitting.targets import classes_in
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel
-from mercer.learners.base import SCORES, KernelLearner
+from mercer.learners.base import SCORES, Learner
 from mercer.learners.classification import ClassScores
 from mercer.learners.far_rows import FarRows, far_limits
 from mercer.learners.online.steps import UPDATES, Rule, losses_of
-from mercer.learners.progress import progress
+from mercer.learners.predictions import results
 from mercer.learners.regression import OneTarget
-from mercer.state import Count, OneOf, Real, Stored
+from mercer.learners.training_rows import training_rows
+from mercer.state import Count, OneOf, Real, Sizes, Stored
 from mercer.stats import ColumnRanges
-from mercer.validation import check_finite_result, check_rows
 
-# Rows a block; a fixed number, so that arrays and streams have their features computed in the same products.
+# Rows per block: a fixed number, so that the features of arrays and streams are computed in the same products.
 _BLOCK_ROWS = 4096
-# Rows below which a bandwidth found on them is warned of.
+# With fewer rows, a kernel whose parameters are found on them is warned of.
 _FEW_ROWS = 10
 
 
-class OnlineLearner(KernelLearner):
-    """A linear model on the features of a kernel, learned in one pass, a row at a time.
+class OnlineLearner(Learner):
+    """A linear model on the features of a kernel, learned in one pass, row by row.
 
     A subclass writes ``_begin`` (the model before the first row, from the first block) and ``_learned`` (the attributes
     after a block, and the scores before each of its rows). Attributes are replaced all at once after a block: an error
@@ -52,6 +52,9 @@ class OnlineLearner(KernelLearner):
     _reaches: Array | None = None
 
     _losses: ClassVar[tuple[str, ...]]
+    kernel: Any
+    n_components: int
+    features: Any = None
     loss: str
     update: str
     alpha: float
@@ -61,14 +64,16 @@ class OnlineLearner(KernelLearner):
     cumulative_loss_: float
     update_: str
     alpha_: float
+    coef_: Array
+    intercept_: Any
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Forget what was learned, and learn the rows of X in one pass, in their order.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_samples, n_features), or ``Blocks``
-            Of ``Blocks`` that read y with the rows, a classifier looks for the classes in a pass before.
+            If ``Blocks`` read y with the rows, a classifier finds the classes in a pass before.
         y : array of shape (n_samples,)
             Left out where X is ``Blocks``, which bring their own.
 
@@ -76,36 +81,44 @@ class OnlineLearner(KernelLearner):
         -------
         self
         """
-        return self._pass(X, y, anew=True)
+        return self._pass(X, y, fresh=True)
 
-    def _pass(self, X: Any, y: Any, *, anew: bool, classes: Any = None) -> Self:
-        learner, learned = unfitted(self) if anew else copy(self), self
+    def _pass(self, X: Any, y: Any, *, fresh: bool, classes: Any = None) -> Self:
+        """Learn the rows of X, from the start if ``fresh``, else from where the last call ended."""
+        learner, learned = unfitted(self) if fresh else copy(self), self
         try:
             with self._threads(), np.errstate(over="ignore", invalid="ignore"):
                 rule = Rule.of(type(self).__name__, self, self._losses)
                 learner._check_rule(rule)
-                blocks = learner._stream(X, y)
-                learner._meet(blocks, classes, anew=anew)
+                first = not hasattr(learner, "n_features_in_")
+                blocks, targets = training_rows(learner, X, y, None, self._targets(), reset=first)
+                blocks = blocks.recut(_BLOCK_ROWS, type(self).__name__)
+                targets = learner._known(blocks, targets, classes, fresh=fresh)
                 with progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance:
                     for block in blocks.labelled():
-                        learner = learned = learner._after(rule, block)
-                        advance(block.n_rows)
+                        learner = learned = learner._after(rule, block, targets)
+                        if advance is not None:
+                            advance(block.n_rows)
         except KeyboardInterrupt:
             adopt(self, learned)  # the whole blocks so far
             raise
         adopt(self, learned)
         return self
 
-    def _check_params(self) -> None:
-        Rule.of(type(self).__name__, self, self._losses)
-        super()._check_params()
+    def _map_plan(self) -> MapPlan:
+        return MapPlan.of(type(self).__name__, self.kernel, self.n_components, self.features, self._natural_kernel)
 
-    def _after(self, rule: Rule, block: Block) -> Self:
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        Rule.of(type(self).__name__, self, self._losses)
+        self._map_plan()
+
+    def _after(self, rule: Rule, block: Block, targets: Any) -> Self:
         """Return the learner after a block."""
         name = type(self).__name__
         if block.sample_weight is not None:
             raise ValueError(f"{name}: rows learned one at a time have no sample_weight. Make the blocks without.")
-        y = self._numbers(block.y)
+        y = self._numbers(targets, block)
         learner = copy(self)
         if not self.__sklearn_is_fitted__():
             learner.__dict__.update(self._first(rule, block.X))
@@ -147,7 +160,7 @@ class OnlineLearner(KernelLearner):
         return {"n_seen_": 0, "cumulative_loss_": 0.0, "update_": rule.update, "alpha_": rule.alpha, **begun}
 
     def _check_rule(self, rule: Rule) -> None:
-        """Refuse steps that cannot go on from the state of those before: a curvature that begins at alpha, or none."""
+        """Refuse steps that cannot continue the state of earlier ones: another update, or another start of Newton's."""
         if not self.__sklearn_is_fitted__():
             return
         known = {"update": self.update_} | ({"alpha": self.alpha_} if self.update_ == "newton" else {})
@@ -155,13 +168,12 @@ class OnlineLearner(KernelLearner):
             if getattr(rule, name) != value:
                 raise ValueError(
                     f"{type(self).__name__}: {name} must stay what it was on the first call to partial_fit, {value!r}, "
-                    f"got {getattr(rule, name)!r}. Set it back, or begin anew with fit or a clone."
+                    f"got {getattr(rule, name)!r}. Set it back, or start again with fit or a clone."
                 )
 
     def _warn_of_few_rows(self, X: Any) -> None:
-        """Say that a kernel's parameters are found on the first rows, once, where these say little."""
-        own: Any = getattr(self, "features", None)
-        owner: Any = own if hasattr(own, "kernel") else self
+        """Warn once that the parameters of a kernel are found on the first rows, where these are few."""
+        owner: Any = self.features if hasattr(self.features, "kernel") else self
         kernel = owner._natural_kernel if owner.kernel is None else owner.kernel
         if isinstance(kernel, Kernel) and kernel.resolve(X) is not kernel:
             warn(
@@ -170,46 +182,17 @@ class OnlineLearner(KernelLearner):
                 stacklevel=6,
             )
 
-    def _stream(self, X: Any, y: Any) -> Blocks:
-        """Return rows with y in blocks of one size, of the width that the first rows had."""
-        name, first = type(self).__name__, not hasattr(self, "n_features_in_")
-        if not isinstance(X, Blocks):
-            if y is None:
-                raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-            if isinstance(X, Iterator):
-                as_blocks(X, owner=name)  # which refuses it, in words
-            X = check_rows(self, X, reset=first)
-            return as_blocks(X, self._check_y(y), block_rows=_BLOCK_ROWS, owner=name)
-        if first:
-            return self._labelled_blocks(X, y, None).recut(_BLOCK_ROWS, name)
-        if y is not None:
-            raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
-        if not X.is_labelled:
-            raise ValueError(f"{name} requires y to be passed: make the blocks with as_blocks(X, y).")
-        self._check_width(X)
-        return X.recut(_BLOCK_ROWS, name)
-
     def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        name = type(self).__name__
-        coef, far = np.atleast_2d(self.coef_).T, self._far_rows()
-
-        def work(block: Block) -> Array:
-            far.see(block.X)
-            Z = self._features(block.X)
-            scores = core.scores(Z, coef.astype(Z.dtype, copy=False))
+        def work(rows: Rows) -> Array:
+            Z = self._features(rows)
+            scores = core.scores(Z, np.atleast_2d(self.coef_).T.astype(Z.dtype, copy=False))
             scores += np.asarray(self.intercept_, dtype=Z.dtype)
             return scores
 
-        blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
-        self._check_width(blocks)
-        with self._threads():
-            scores = rows_of(self._engine, work, blocks.recut(_BLOCK_ROWS, name))
-        check_finite_result(name, "score", scores)
-        self._warn_of(far)
+        scores = results(self, X, work, "score", _BLOCK_ROWS)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
-    def _features(self, X: Any) -> Array:
+    def _features(self, X: Rows) -> Array:
         """Return the features of rows, dense."""
         Z: Any = self.feature_map_.transform(X)
         dense: Array = Z.toarray() if sparse.issparse(Z) else Z
@@ -225,10 +208,15 @@ class OnlineLearner(KernelLearner):
             return {"coef_": coef[0, :-1], "intercept_": float(coef[0, -1])}
         return {"coef_": coef[:, :-1], "intercept_": coef[:, -1]}
 
-    def _meet(self, blocks: Blocks, classes: Any, *, anew: bool) -> None:
-        """Learn what must be known of y before the first row."""
+    def _targets(self) -> Targets:
+        """Return what y means."""
+        raise NotImplementedError
 
-    def _numbers(self, y: Any) -> Array:
+    def _known(self, blocks: Blocks, targets: Any, classes: Any, *, fresh: bool) -> Any:
+        """Return the targets with what must be known of y before the first row."""
+        return targets
+
+    def _numbers(self, targets: Any, block: Block) -> Array:
         """Return y of a block as the loops take it."""
         raise NotImplementedError
 
@@ -246,20 +234,24 @@ class OnlineLearner(KernelLearner):
         return hasattr(self, "n_seen_")
 
 
-class OnlineRegressor(OneTarget, OnlineLearner):
+class OnlineRegressor(OnlineLearner, OneTarget):
     """An online learner of numbers."""
 
     _losses = ("squared", "absolute")
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn more rows in one pass, in their order; the parameters are those of ``fit``."""
-        return self._pass(X, y, anew=False)
+        return self._pass(X, y, fresh=False)
 
-    def _numbers(self, y: Any) -> Array:
-        return self._check_y(y)
+    def _targets(self) -> Numbers:
+        return Numbers(type(self).__name__, several=False)
+
+    def _numbers(self, targets: Any, block: Block) -> Array:
+        column: Array = targets.encode(block)[:, 0]
+        return column
 
 
-class OnlineClassifier(ClassScores, OnlineLearner):
+class OnlineClassifier(OnlineLearner, ClassScores):
     """An online learner of classes."""
 
     _stored = Stored(n_mistakes_=Count())
@@ -272,35 +264,37 @@ class OnlineClassifier(ClassScores, OnlineLearner):
 
         ``classes`` lists all classes that the stream may hold. The first call needs it; later ones may leave it out.
         """
-        return self._pass(X, y, anew=False, classes=classes)
+        return self._pass(X, y, fresh=False, classes=classes)
 
-    def _meet(self, blocks: Blocks, classes: Any, *, anew: bool) -> None:
+    def _targets(self) -> Classes:
+        return Classes(type(self).__name__)
+
+    def _known(self, blocks: Blocks, targets: Any, classes: Any, *, fresh: bool) -> Classes:
         name, known = type(self).__name__, getattr(self, "classes_", None)
-        if anew:
-            classes = np.unique(np.concatenate([np.unique(self._check_y(y)) for y in blocks.targets()]))
-        if classes is None:
-            if known is None:
+        if fresh:
+            self.classes_ = classes_in(blocks, targets)
+        elif classes is not None:
+            # Each class twice: scikit-learn warns of labels most of which differ.
+            given = np.unique(targets.check(np.repeat(np.atleast_1d(classes), 2, axis=0)))
+            if known is not None and not np.array_equal(given, known):
                 raise ValueError(
-                    f"{name}: classes must be passed on the first call to partial_fit: all the classes that the stream "
-                    "may hold, partial_fit(X, y, classes=[...])."
+                    f"{name}: classes must stay what they were on the first call to partial_fit, {known.tolist()}, got "
+                    f"{given.tolist()}. Leave classes out, or start again with fit or a clone."
                 )
-            return
-        # Each twice: scikit-learn warns of labels of which most are different.
-        given = np.unique(self._check_y(np.repeat(np.atleast_1d(classes), 2, axis=0)))
-        if known is not None and not np.array_equal(given, known):
+            self.classes_ = given
+        elif known is None:
             raise ValueError(
-                f"{name}: classes must stay what they were on the first call to partial_fit, {known.tolist()}, got "
-                f"{given.tolist()}. Leave classes out, or begin anew with fit or a clone."
+                f"{name}: classes must be passed on the first call to partial_fit: all the classes that the stream "
+                "may hold, partial_fit(X, y, classes=[...])."
             )
-        if len(given) < 2:
-            raise ValueError(f"{name}: y must hold at least 2 classes, got 1 class: {given.tolist()[0]!r}.")
-        self.classes_ = given
+        of_classes: Classes = targets.of(self.classes_)
+        return of_classes
 
     def _n_columns(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _numbers(self, y: Any) -> Array:
-        labels = self._check_y(y)
+    def _numbers(self, targets: Any, block: Block) -> Array:
+        labels: Any = block.y if targets.checked else targets.check(block.y)
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         unseen = np.flatnonzero(self.classes_[codes] != labels)
         if len(unseen):

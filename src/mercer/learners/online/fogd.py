@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer._typing import Array
-from mercer.features import FeatureMap, feature_map
-from mercer.features.base import as_kernel
+from mercer.features import FeatureMap
+from mercer.fitting import Sample
 from mercer.learners.far_rows import LEVEL, RANGES
 from mercer.learners.online.base import OnlineClassifier, OnlineLearner, OnlineRegressor
 from mercer.learners.online.steps import Rule, Weights, with_constant
 from mercer.state import Member, Sizes, Stored, require
-from mercer.validation import check_integer
 
 
 class _FOGD(OnlineLearner):
@@ -55,16 +53,8 @@ class _FOGD(OnlineLearner):
         require(self.state_.is_of(self.update_), "state_ must be that of update_")
 
     def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
-        name = type(self).__name__
-        n_components = check_integer(name, "n_components", self.n_components)
-        if self.features is None:
-            kernel = as_kernel(name, self.kernel, self._natural_kernel).resolve(X)
-            drawn = feature_map(kernel, n_components, random_state=rng.randint(2**31 - 1)).fit(X)
-        elif isinstance(self.features, FeatureMap):
-            drawn = clone(self.features).fit(X)
-        else:
-            raise ValueError(f"{name}: features must be a feature map such as TensorSketch(), got {self.features!r}.")
-        weights = Weights.zeros(name, rule, self._n_columns(), drawn.n_features_out_ + 1)
+        drawn = self._map_plan().draw(Sample(X, np.ones(X.shape[0])), rng)
+        weights = Weights.zeros(type(self).__name__, rule, self._n_columns(), drawn.n_features_out_ + 1)
         reaches = drawn.reaches(X.shape[1], LEVEL)
         return {"feature_map_": drawn, "state_": weights, **({} if reaches is None else {"_reaches": reaches})}
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.features import Nystroem
-from mercer.features.base import as_kernel
 from mercer.learners.online.base import OnlineClassifier, OnlineLearner, OnlineRegressor
 from mercer.learners.online.steps import Rule, Weights, with_constant
 from mercer.learners.online.support import Support
@@ -48,7 +47,6 @@ class _NOGD(OnlineLearner):
         self.verbose = verbose
 
     def _check_params(self) -> None:
-        super()._check_params()
         if self.rank is not None:
             check_integer(type(self).__name__, "rank", self.rank)
 
@@ -63,12 +61,11 @@ class _NOGD(OnlineLearner):
         require(not first or state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
 
     def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
-        name = type(self).__name__
-        budget = check_integer(name, "n_components", self.n_components)
-        check_memory(
-            name, "n_components", budget, 4 * 8 * budget**2, f"the Gram matrix of {budget} rows and its factors"
-        )
-        kernel = as_kernel(name, self.kernel, self._natural_kernel).resolve(X)
+        plan = self._map_plan()
+        budget = plan.n_features
+        what = f"the Gram matrix of {budget} rows and its factors"
+        check_memory(plan.owner, "n_components", budget, 4 * 8 * budget**2, what)
+        kernel = plan.kernel.resolve(X)
         return {"feature_map_": None, "state_": Support.none(kernel, X, self._n_columns())}
 
     def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:

@@ -1,18 +1,18 @@
-"""How far a pass has come, with its rate and the time left: rich bars where rich is there, plain lines otherwise."""
+"""Progress of a pass, with its rate and the time left: bars where rich is installed, plain lines otherwise."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_SECONDS_A_LINE = 2.0
+_SECONDS_PER_LINE = 2.0
 
 
 @contextmanager
-def progress(title: str, n_rows: int | None, verbose: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told of rows done; it may be called from any thread. Silent unless ``verbose``."""
+def progress(title: str, n_rows: int | None, verbose: int) -> Iterator[Callable[[int], None] | None]:
+    """Give the function to call with the number of rows done, from any thread; None unless ``verbose``."""
     if not verbose:
-        yield lambda rows: None
+        yield None
         return
     try:
         from rich import progress as rich  # noqa: PLC0415 - optional
@@ -47,7 +47,7 @@ class _Lines:
 
     def advance(self, rows: int) -> None:
         self._done += rows
-        if time.monotonic() - self._written > _SECONDS_A_LINE:
+        if time.monotonic() - self._written > _SECONDS_PER_LINE:
             self.write()
 
     def write(self) -> None:

@@ -1,0 +1,28 @@
+"""What happens between rows and a solver, in which no estimator appears.
+
+A fit surveys the rows (``Survey``), draws a map (``MapPlan``), and gives the solver rows of features (``FeatureRows``),
+whose targets (``Targets``) say what y means. ``Passes`` run over the blocks, with progress and row numbers in errors.
+"""
+
+from mercer.fitting.feature_rows import FeatureRows, WarmStart
+from mercer.fitting.lloyd import Assignment, lloyd, mini_batches
+from mercer.fitting.map_plan import MapPlan
+from mercer.fitting.passes import Passes
+from mercer.fitting.survey import Sample, Survey
+from mercer.fitting.targets import Classes, Numbers, Targets, Unweighted
+
+__all__ = [
+    "Assignment",
+    "Classes",
+    "FeatureRows",
+    "MapPlan",
+    "Numbers",
+    "Passes",
+    "Sample",
+    "Survey",
+    "Targets",
+    "Unweighted",
+    "WarmStart",
+    "lloyd",
+    "mini_batches",
+]

@@ -1,0 +1,270 @@
+"""The features of rows as solvers read them: held while the memory budget allows, else made in each pass."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array, Rows
+from mercer.config import get_config, memory_budget
+from mercer.data import Block, Blocks
+from mercer.data.readers.arrays import ArrayReader
+from mercer.engines.base import S
+from mercer.features import FeatureMap
+from mercer.fitting.passes import Passes
+from mercer.fitting.survey import Sample
+from mercer.fitting.targets import Targets
+from mercer.recycling import empty
+from mercer.stats import Moments
+
+T = TypeVar("T")
+
+# Rows whose features are looked at before the first pass over all rows.
+_PROBE_ROWS = 512
+# Share of the memory budget that features may take; blocks in work and the solver take the rest.
+_SHARE = 0.5
+# A budget of so many bytes is taken for granted, unless one is set: measuring memory takes as long as a small fit.
+_NOT_MEASURED = 2**24
+# Matrices of D x D that a preconditioner takes: 2 D rows of the sample, their products, the same shifted, its factor.
+_GRAM_MATRICES = 6
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where a solver may begin: the solution of an earlier fit on the same features.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features + 1, n_outputs)
+        The coefficients, the intercept last.
+    duals : ndarray of shape (n_rows, n_outputs) or None
+        The dual variables of a support vector machine.
+    """
+
+    coef: Array
+    duals: Array | None = None
+
+
+class FeatureRows:
+    """Features Z, targets Y and weights of all rows, block by block.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Fitted.
+    blocks : Blocks
+        Whose rows have been counted.
+    targets : Targets
+        Encodes the y and the weights of each block.
+    passes : Passes
+    sample : Sample
+        A uniform sample of the rows. The features of a few of them tell how many features there are, how dense they
+        are, and where they lie.
+    start : WarmStart, optional
+        The solution of the last fit on these features.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    is_sparse : bool
+    dtype : dtype
+        Of the features.
+    origin : ndarray of shape (n_features,)
+        The mean of the features of some rows: a point near the mean of all.
+    """
+
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        blocks: Blocks,
+        targets: Targets,
+        passes: Passes,
+        sample: Sample,
+        start: WarmStart | None = None,
+    ):
+        assert blocks.n_rows is not None  # noqa: S101 - the survey has counted them
+        self.feature_map, self.targets, self.passes = feature_map, targets, passes
+        self.sample, self.start = sample, start
+        self.block_rows = blocks.block_rows
+        self._n_probed = min(_PROBE_ROWS, blocks.block_rows or _PROBE_ROWS)
+        probe: Any = feature_map.transform(sample.rows[:: -(-sample.rows.shape[0] // self._n_probed)])
+        self.n_rows, self.n_features = blocks.n_rows, int(probe.shape[1])
+        self.is_sparse, self.dtype = bool(sparse.issparse(probe)), probe.dtype
+        self.origin: Array = np.asarray(probe.mean(axis=0, dtype=np.float64)).ravel()
+        entries = probe.nnz / probe.shape[0] if self.is_sparse else self.n_features
+        self._n_bytes = self.n_rows * entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
+        self._source = blocks
+        self._held: Blocks | None = None
+        self._matrix: tuple[Rows, Any, Array | None] | None = None
+        self._may_hold = passes.engine.shares_memory
+
+    @cached_property
+    def memory(self) -> int:
+        """The memory budget in bytes, measured once: features that are held leave less to measure."""
+        return memory_budget().n_bytes
+
+    @property
+    def fits(self) -> bool:
+        """Whether the features of all rows fit their share of the memory budget, and were not released."""
+        return self._may_hold and self.allows(self._n_bytes, _SHARE)
+
+    def fits_square(self, n_matrices: int) -> bool:
+        """Return whether so many D x D matrices in float64, and one more for each thread, fit the memory budget."""
+        return self.allows(8 * max(n_matrices, get_config().threads + 2) * self.n_features**2)
+
+    def allows(self, n_bytes: float, share: float = 1.0) -> bool:
+        """Return whether so many bytes fit a share of the memory budget."""
+        if n_bytes <= share * _NOT_MEASURED and get_config().memory is None:
+            return True
+        return n_bytes <= share * self.memory
+
+    def release(self) -> None:
+        """Let features that are held go, and make them again in each pass from now on."""
+        self._held, self._matrix, self._may_hold = None, None, False
+
+    def solved(self, solve: Callable[["FeatureRows"], T]) -> T:
+        """Return ``solve(self)``; where memory ends while features are held, solve again on features made per pass."""
+        try:
+            return solve(self)
+        except MemoryError:
+            if not self.fits:  # nothing was held that could be let go
+                raise
+            self.release()
+        return solve(self)
+
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of rows, or of their features where these are held."""
+        return self._held or self._source
+
+    @property
+    def holds(self) -> bool:
+        """Whether ``blocks`` are the features themselves."""
+        return self._held is not None
+
+    def features(self, block: Block, rows: Array | None = None) -> Any:
+        """Return the features of a block of ``blocks``, or of some of its rows."""
+        X = block.X
+        if rows is not None and len(rows) < block.n_rows:
+            X = X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
+        return X if self.holds else self._made(X)
+
+    def weight(self, block: Block) -> Array | None:
+        """Return the weights of a block of ``blocks``, None where all are 1."""
+        return block.sample_weight if self.holds else self.targets.weight(block)
+
+    def reduce(self, title: str, work: Callable[[Any, Any, Array | None], S], into: S) -> S:
+        """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
+        return self.passes.reduce(title, lambda block: work(*self._parts(block)), self.blocks, into)
+
+    def reduce_numbered(self, title: str, work: Callable[[int, Any, Any, Array | None], S], into: S) -> S:
+        """Merge ``work(first_row, Z, Y, weight)`` of all blocks, with the number of each block's first row."""
+        return self.passes.reduce(title, lambda block: work(block.first_row, *self._parts(block)), self.blocks, into)
+
+    def each(self, title: str) -> Iterator[tuple[Any, Any, Array | None]]:
+        """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row."""
+        return self.passes.map(title, self._parts, self.blocks)
+
+    def hold(self) -> bool:
+        """Keep the features for the passes to come, if they fit; return whether they do."""
+        if self._held is None and self.fits:
+            try:
+                self._hold()
+            except MemoryError:  # the system has less than it told
+                self.release()
+        return self.holds
+
+    def hold_and_reduce(self, title: str, work: Callable[[Block], S], into: S) -> S:
+        """Merge ``work`` of all blocks of features into ``into``, which is empty; keep the features if they fit.
+
+        ``work`` may see a block twice: where memory ends within the pass, the pass begins again without holding.
+        """
+        if self._matrix is None and not self.is_sparse and self.fits:
+            total = into.zero()
+            try:
+                self._matrix = self._dense_matrix(title, work, total)
+                self._hold()
+                return total
+            except MemoryError:
+                self.release()
+        self.hold()
+        return self.passes.reduce(title, lambda block: work(self.of(block)), self.blocks, into)
+
+    def of(self, block: Block) -> Block:
+        """Return a block of ``blocks`` with features for X, and the targets and weights that solvers read."""
+        return block if self.holds else Block(*self._parts(block), block.first_row)
+
+    def matrix(self) -> tuple[Rows, Any, Array | None]:
+        """Return Z (an array, or a CSR array), Y and the weights of all rows; ask ``fits`` first."""
+        if self._matrix is None:
+            self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix("features")
+        return self._matrix
+
+    def sample_gram(self) -> Array:
+        """Return the weighted mean of a a^T, a = (z, 1), over the sample; its diagonal for sparse or many features."""
+        whole = not self.is_sparse and self.fits_square(_GRAM_MATRICES)
+        n_sampled = min(self.sample.rows.shape[0], max(self._n_probed, 2 * self.n_features if whole else 0))
+        step = self.sample.rows.shape[0] // n_sampled
+        weight = self.sample.weight[::step]
+        Z = self._made(self.sample.rows[::step])
+        weight = weight / weight.sum() if weight.any() else np.full(len(weight), 1 / len(weight))
+        if self.is_sparse:
+            return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
+        if not whole:
+            return np.append(np.einsum("ij,ij,i->j", Z, Z, weight), 1.0)
+        gram = np.ones((self.n_features + 1, self.n_features + 1))
+        moments = Moments.of(self.n_features, 1).update(Z, np.ones(len(weight)), weight)
+        gram[:-1, :-1] = moments.gram
+        gram[-1, :-1] = gram[:-1, -1] = moments.sum_features
+        return gram
+
+    def _made(self, X: Rows) -> Any:
+        """Return the features of checked rows."""
+        if self.is_sparse:
+            return self.feature_map.transform(X)
+        Z = empty((X.shape[0], self.n_features), dtype=X.dtype)
+        self.feature_map.write_features(X, Z)
+        return Z
+
+    def _parts(self, block: Block) -> tuple[Any, Any, Array | None]:
+        if self.holds:
+            return block.X, block.y, block.sample_weight
+        return self._made(block.X), self.targets.encode(block), self.targets.weight(block)
+
+    def _hold(self) -> None:
+        Z, Y, weight = self.matrix()
+        reader = ArrayReader(self.passes.owner, Z)
+        self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=self.passes.owner, trusted=True)
+
+    def _dense_matrix(
+        self, title: str, work: Callable[[Block], S] | None = None, into: Any = None
+    ) -> tuple[Rows, Any, Array | None]:
+        """Make the features of all rows, and merge ``work`` of each block of features into ``into`` on the way."""
+        Z = empty((self.n_rows, self.n_features), dtype=self.dtype)
+        parts: dict[int, tuple[Any, Array | None]] = {}
+
+        def make(block: Block) -> Block:
+            features = Z[block.first_row : block.first_row + block.n_rows]
+            self.feature_map.write_features(block.X, features)
+            Y, weight = parts[block.first_row] = self.targets.encode(block), self.targets.weight(block)
+            return Block(features, Y, weight, block.first_row)
+
+        if work is None:
+            self.passes.for_each(title, make, self._source)
+        else:
+            self.passes.reduce(title, lambda block: work(make(block)), self._source, into)
+        ordered = [parts[first] for first in sorted(parts)]
+        return Z, _joined([Y for Y, _ in ordered]), _joined([weight for _, weight in ordered])
+
+    def _sparse_matrix(self) -> tuple[Rows, Any, Array | None]:
+        parts = list(self.passes.map("features", self._parts, self._source))
+        Z = sparse.vstack([Z for Z, _, _ in parts], format="csr")
+        return Z, _joined([Y for _, Y, _ in parts]), _joined([weight for _, _, weight in parts])
+
+
+def _joined(parts: list[Array | None]) -> Array | None:
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given) if given else None
