@@ -28,17 +28,15 @@ def _nearest(rows, n_clusters, *, with_heads=False):
 
 
 def _by_hand(Z, weight, centres, n_passes):
-    """Lloyd's algorithm over all distances, a cluster without rows left where it is."""
+    """Lloyd's algorithm over all distances: the centres, the labels, and the inertia after each pass."""
     inertia = []
-    for i in range(n_passes + 1):
+    for _ in range(n_passes + 1):
         distances = ((Z[:, None, :] - centres) ** 2).sum(axis=2)
         labels = distances.argmin(axis=1)
         inertia.append(float(weight @ distances.min(axis=1)))
-        if i == n_passes:
-            return centres, labels, inertia
-        centres = np.array(
-            [np.average(Z[labels == c], axis=0, weights=weight[labels == c]) for c in range(len(centres))]
-        )
+        last, members = centres, [labels == c for c in range(len(centres))]
+        centres = np.array([np.average(Z[own], axis=0, weights=weight[own]) for own in members])
+    return last, labels, inertia
 
 
 @pytest.mark.parametrize("kept", ["nothing", "labels", "heads"])
