@@ -21,6 +21,7 @@ from mercer.fitting import FeatureRows, MapPlan, Passes, Sample, Survey, Targets
 from mercer.fitting.map_plan import BLOCK_ROWS, rows_per_block
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
+from mercer.learners.callers import caller_level
 from mercer.learners.far_rows import LIMITS, KnowsFarRows
 from mercer.learners.predictions import linear_scores
 from mercer.learners.training_rows import training_rows
@@ -119,12 +120,16 @@ class KernelLearner(Learner):
         self
         """
         fitted = unfitted(self)
-        # Overflow ends in an error or in one warning of ours. NumPy's warnings would only repeat it.
+        # Overflow ends in an error, or in one warning of mercer; NumPy's warnings would only repeat it.
         with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             fitted._fit(X, y, sample_weight, self)
         solution = fitted.solution_
         if not solution.success:
-            warn(f"{type(self).__name__}: {solution.status}. {solution.advice}", ConvergenceWarning, stacklevel=2)
+            warn(
+                f"{type(self).__name__}: {solution.status}. {solution.advice}",
+                ConvergenceWarning,
+                stacklevel=caller_level(),
+            )
         adopt(self, fitted)
         return self
 

@@ -90,10 +90,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     map_components : int, default=100
         Number of features D of each map.
     features, y_features : feature map, optional
-        Maps of one's own; the kernel and ``map_components`` are then not used.
+        Maps of your own; the kernel and ``map_components`` are then not used.
     alpha : float, default=1e-3
-        The penalty, as a part of the mean variance of the view's features. With many features and 0 anything
-        correlates: choose it by ``score`` on rows left out.
+        The penalty, as a share of the mean variance of the view's features. With many features and no penalty, anything
+        correlates: choose alpha by ``score`` on rows that were not in ``fit``.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -103,7 +103,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     Attributes
     ----------
     correlations_ : ndarray of shape (n_components,)
-        The canonical correlations: those of the pairs of scores, over the rows of ``fit``.
+        The canonical correlations: the correlations of the pairs of scores on the rows of ``fit``.
     x_weights_, y_weights_ : ndarray of shape (D, n_components)
         The directions a and b, in the spaces of features.
     x_mean_, y_mean_ : ndarray of shape (D,)
@@ -112,11 +112,11 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
     Notes
     -----
-    Y of one column may be given as an array of one dimension. ``fit`` and ``transform`` take ``as_blocks(X, Y)``, or a
-    stream of blocks (X, Y), in the place of X. ``fit_transform`` returns the scores of X alone, as steps of a pipeline
-    do.
+    Y with one column may be an array of one dimension. In place of X, ``fit`` and ``transform`` take
+    ``as_blocks(X, Y)`` or a stream of blocks (X, Y). ``fit_transform`` returns the scores of X alone, as steps of a
+    pipeline do.
 
-    Time 2 n D^2 + 12 D^3 multiplications (2 D^3 for few pairs of many features), memory a few matrices of 2 D x 2 D,
+    Time: 2 n D^2 + 12 D^3 multiplications (2 D^3 for few pairs of many features). Memory: a few matrices of 2 D x 2 D,
     whatever the number of rows.
 
     References
@@ -297,7 +297,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         def work(Z: Any, Y: Any, weight: Array | None) -> Moments:
             return empty.zero().update(_side_by_side(Z, Y), np.empty((Z.shape[0], 0)), weight)
 
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow ends in an error below
             moments = rows.reduce("moments", work, empty)
             gram = moments.centred()[0]
         gram /= moments.weight

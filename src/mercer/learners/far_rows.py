@@ -1,13 +1,13 @@
-"""Rows far from the training rows, where random Fourier features say nothing.
+"""Rows far from the training rows, where random Fourier features do not follow the kernel.
 
-Cosines and sines do not decay. Where the kernel between a row and nearly all training rows is 0, the exact kernel
-machine returns to its mean; a linear function of such features takes a value there that few training rows have set.
+Where the kernel between a row and nearly all training rows is 0, the exact kernel machine returns to its mean. Cosines
+and sines do not decay: a linear function of them has a value there that few training rows have determined.
 
 The rule: the bulk of a column is the range of the training rows without the 0.5 % least and the 0.5 % greatest values.
 A row is far if one of its columns lies outside the bulk by more than the width of the bulk, and by so much that the
 kernel between the row and every row of the bulk is below 0.01. So it is below 0.01 for 99 % of the training rows.
-A value of a normal column is far beyond 7.7 deviations at the least, one of an exponential column beyond 10.6. Where
-the bulk has no width, as in columns of rare categories, the range of all training rows takes its place.
+In a normal column, values are far beyond 7.7 standard deviations or more; in an exponential column, beyond 10.6. Where
+the bulk has no width, as in columns of rare categories, the range of all training rows replaces the bulk.
 """
 
 import threading
@@ -23,6 +23,7 @@ from scipy import sparse
 from mercer._typing import Array
 from mercer.features import FeatureMap
 from mercer.fitting import Survey
+from mercer.learners.callers import caller_level
 from mercer.state import Reals, Stored
 from mercer.stats import ColumnRanges
 from mercer.stats.ranges import extremes
@@ -84,7 +85,7 @@ class FarRows:
         self._columns: set[int] = set()
         if limits is not None:
             low, high = limits
-            # columns of which a zero is far already: rows of a CSR matrix must store an entry there
+            # columns where 0 is far: there, rows of a CSR matrix must store an entry
             self._zero_is_far = np.flatnonzero((low > 0) | (high < 0))
 
     def see(self, X: Any) -> None:
@@ -99,7 +100,7 @@ class FarRows:
             self._columns.update(found)
 
     def _far_entries(self, X: Array) -> tuple[Array, Array]:
-        """Return the rows and columns of the far entries; the ranges of the columns settle most blocks."""
+        """Return the rows and columns of the far entries; most blocks have none by the ranges of their columns."""
         low, high = self._limits  # type: ignore[misc]
         least, greatest = extremes(X)
         columns = ((least < low) | (greatest > high)).nonzero()[0]
@@ -119,7 +120,7 @@ class FarRows:
             columns = np.concatenate([columns, self._zero_is_far[missing[1]]])
         return rows, columns
 
-    def warn(self, owner: str, names: Any = None, stacklevel: int = 2) -> None:
+    def warn(self, owner: str, names: Any = None) -> None:
         """Warn once of all far rows, with their count and their columns, unless a caller gathers several calls."""
         gathering = _gathering.get()
         if names is None and gathering is not None:
@@ -128,10 +129,10 @@ class FarRows:
         if gathering is not None:
             gathering._add(self._n_rows, self._n_far, columns)
         elif self._n_far:
-            _warn(owner, self._n_rows, self._n_far, columns, stacklevel + 2)
+            _warn(owner, self._n_rows, self._n_far, columns)
 
 
-# What a fit keeps of its training rows, and what one that goes on keeps of the rows it has seen and of its kernel.
+# What a fit keeps of its training rows; and what an online learner keeps of the rows it has seen and of its kernel.
 LIMITS = Stored(far_limits=Reals((2, "d"), finite=False, attribute="_far_limits", optional=True))
 RANGES = Stored(
     column_ranges=Reals((2, "d"), attribute="_column_ranges", optional=True),
@@ -140,7 +141,7 @@ RANGES = Stored(
 
 
 class KnowsFarRows:
-    """What a learner keeps of its training rows to tell which rows are far from them."""
+    """The limits that a learner keeps of its training rows, beyond which rows are far."""
 
     # Beyond these values of a column a row is far; None where features follow the kernel.
     _far_limits: Array | None = None
@@ -162,7 +163,7 @@ class GatheredFarRows:
     Parameters
     ----------
     names : list of str, optional
-        Of the columns, for learners that know none.
+        Names of the columns, for learners that do not know them.
 
     >>> gathered = GatheredFarRows()
     >>> with gathered.collecting():
@@ -184,10 +185,10 @@ class GatheredFarRows:
         finally:
             _gathering.reset(token)
 
-    def warn(self, owner: str, stacklevel: int = 2) -> None:
-        """Warn once of all that was gathered."""
+    def warn(self, owner: str) -> None:
+        """Warn once of all far rows that were gathered."""
         if self._n_far:
-            _warn(owner, self._n_rows, self._n_far, list(self._columns), stacklevel + 2)
+            _warn(owner, self._n_rows, self._n_far, list(self._columns))
 
     def _add(self, n_rows: int, n_far: int, columns: list[str]) -> None:
         self._n_rows += n_rows
@@ -198,14 +199,14 @@ class GatheredFarRows:
 _gathering: ContextVar[GatheredFarRows | None] = ContextVar("mercer_far_rows", default=None)
 
 
-def _warn(owner: str, n_rows: int, n_far: int, columns: list[str], stacklevel: int) -> None:
+def _warn(owner: str, n_rows: int, n_far: int, columns: list[str]) -> None:
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     warn(
         f"{owner}: {n_far} of {n_rows} rows lie far from the training rows, in column{'s' if len(columns) > 1 else ''} "
         f"{', '.join(columns[:_NAMED])}{more}: the kernel between such a row and 99 % of the training rows is below "
-        f"{LEVEL:g}. Random Fourier features do not decay there, so that results there may be far off. Clip "
+        f"{LEVEL:g}. Random Fourier features do not decay there, so results there may be wrong. Clip "
         "or transform the columns (sklearn.preprocessing.QuantileTransformer), choose alpha='loo' in ridge regression, "
         "or take features=Nystroem(...), whose features return to 0 with the kernel.",
         UserWarning,
-        stacklevel=stacklevel,
+        stacklevel=caller_level(),
     )

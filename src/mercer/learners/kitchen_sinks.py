@@ -18,6 +18,7 @@ from mercer.fitting.map_plan import BLOCK_ROWS
 from mercer.fitting.targets import classes_in
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import SCORES, Learner
+from mercer.learners.callers import caller_level
 from mercer.learners.classification import ClassScores
 from mercer.learners.predictions import linear_scores
 from mercer.learners.regression import OneTarget
@@ -27,7 +28,7 @@ from mercer.solvers.box.box_newton import box_newton
 from mercer.state import Either, Member, Real, Reals, Stored
 from mercer.validation import check_integer, check_memory, check_real
 
-_LARGEST_C = 1e100  # its square, times a Hessian, must be a finite number
+_LARGEST_C = 1e100  # C^2 times an entry of a Hessian must be finite
 
 
 class _SinksLearner(Learner):
@@ -68,7 +69,11 @@ class _SinksLearner(Learner):
             fitted._fit(X, y)
         solution = fitted.solution_
         if not solution.success:
-            warn(f"{type(self).__name__}: {solution.status}. {solution.advice}", ConvergenceWarning, stacklevel=2)
+            warn(
+                f"{type(self).__name__}: {solution.status}. {solution.advice}",
+                ConvergenceWarning,
+                stacklevel=caller_level(),
+            )
         adopt(self, fitted)
         return self
 
@@ -76,9 +81,7 @@ class _SinksLearner(Learner):
         name = type(self).__name__
         check_integer(name, "n_components", self.n_components)
         if check_real(name, "C", self.C, least=0, strict=True) > _LARGEST_C:
-            raise ValueError(
-                f"{name}: C must be at most {_LARGEST_C:g}, got {self.C!r}. So large a C bounds no weight."
-            )
+            raise ValueError(f"{name}: C must be at most {_LARGEST_C:g}, got {self.C!r}. Lower C.")
         if not isinstance(self.loss, str) or self.loss not in self._losses:
             raise ValueError(f"{name}: loss must be one of {list(self._losses)}, got {self.loss!r}.")
 
@@ -130,7 +133,7 @@ class _SinksLearner(Learner):
 
 
 class KitchenSinksClassifier(_SinksLearner, ClassScores):
-    r"""Classification by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
+    r"""Classification by a weighted sum of K random feature functions, each weight at most C / K.
 
     Draws :math:`w_1, \dots, w_K` from a distribution and fits, one class against the rest,
 
@@ -140,15 +143,16 @@ class KitchenSinksClassifier(_SinksLearner, ClassScores):
     Parameters
     ----------
     phi : str or callable, default="cosine"
-        The feature function, as in ``KitchenSinks``. The algorithm asks for :math:`|\phi| \le 1`: a bounded function of
-        ``KitchenSinks`` is divided by its bound; "relu", "squared_relu" and a function of one's own, whose bound is not
-        known, by the largest value they take on the training rows (``bound_``). On other rows these may exceed it.
+        The feature function, as in ``KitchenSinks``. The algorithm needs :math:`|\phi| \le 1`. A bounded function of
+        ``KitchenSinks`` is divided by its bound. "relu", "squared_relu" and functions of your own have no known bound:
+        they are divided by their largest absolute value on the training rows (``bound_``), and may exceed 1 on other
+        rows.
     distribution : shift-invariant kernel, callable or None
         The distribution of the parameters, as in ``KitchenSinks``.
     n_components : int, default=100
         The number K of feature functions.
     C : float, default=100.0
-        The sum of all weights is at most C, and so is abs(f).
+        The sum of the absolute weights is at most C, and so is abs(f).
     loss : "logistic", "squared_hinge" or "squared", default="logistic"
     random_state : int, RandomState or None
     n_jobs : int, optional
@@ -164,19 +168,21 @@ class KitchenSinksClassifier(_SinksLearner, ClassScores):
     coef_ : ndarray of the same shape
         The weights of the features of ``feature_map_``, alpha_ sqrt(K) / bound_.
     intercept_ : 0.0, or zeros
-        The algorithm has none; a constant function among the feature functions is one.
+        The algorithm has no intercept. A constant feature function would serve as one.
     bound_ : float
-        What phi was divided by.
+        The number that phi was divided by.
     feature_map_ : KitchenSinks
     solution_ : Solution
-        Ends at a gap, an upper bound of how far the risk is above its minimum, of 1e-6 of the risk of f = 0.
+        The solver stops at a gap of 1e-6 times the risk of f = 0. The gap bounds the distance of the risk from its
+        minimum.
 
     Notes
     -----
-    Time: about 10 passes of m K^2 / 2 multiplications a class, and about 15 Cholesky factorisations of K x K for each;
-    one pass for all classes with the squared loss. Memory: a few matrices of K x K a class, and blocks of features.
+    Time per class: about 10 passes over the m rows, of m K^2 / 2 multiplications each, and about 15 Cholesky
+    factorisations of K x K matrices. With the squared loss, one pass serves all classes. Memory: a few matrices of
+    K x K per class, and blocks of features.
 
-    The distribution, where it is a kernel with a parameter from the data, is resolved on a uniform sample of the rows.
+    If the distribution is a kernel with a parameter from the data, the parameter is found on a uniform sample of rows.
 
     References
     ----------
@@ -227,10 +233,10 @@ class KitchenSinksClassifier(_SinksLearner, ClassScores):
 
 
 class KitchenSinksRegressor(_SinksLearner, OneTarget):
-    """Regression by a weighted sum of K random feature functions, no weight above C / K (Rahimi and Recht, 2008).
+    """Regression by a weighted sum of K random feature functions, each weight at most C / K.
 
-    Minimises the mean of (f(x) - y)^2 / 2. The algorithm has no intercept and abs(f) is at most C: centre y, and give C
-    in its units.
+    Minimises the mean of (f(x) - y)^2 / 2 (Rahimi and Recht, 2008). The algorithm has no intercept and abs(f) is at
+    most C: centre y first, and choose C in the units of y.
 
     Parameters
     ----------

@@ -53,19 +53,19 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     n_components : int, default=100
         Number of features D.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+        A map of your own; ``kernel`` and ``n_components`` are then not used.
     init : "k-means++", "random" or array of shape (n_clusters, n_features), default="k-means++"
-        How the first centres are drawn, from a uniform sample of at least 4096 rows; or the rows whose features they
-        are.
+        How the first centres are drawn from a uniform sample of at least 4096 rows; or the rows whose features are the
+        first centres.
     n_init : int or "auto", default="auto"
-        Starts, of which the one with the least inertia stays; "auto" is 10 for "random" and else 1.
+        Number of starts; the one with the least inertia is kept. "auto" is 10 for "random" and else 1.
     max_iter : int, default=300
-        Passes over the rows at most.
+        Most passes over the rows.
     tol : float, default=1e-4
-        Stop where the centres together move, squared, by less than this part of the features' mean variance.
+        Stop if the sum of the squared moves of the centres is at most this share of the mean variance of the features.
     batch_size : int, optional
-        Mini-batches of this many rows, in the order in which they come, each moving the centres at once; by default
-        the centres move after a whole pass (Lloyd).
+        Move the centres after every batch of this many rows, in the order of the rows. By default the centres move
+        after a whole pass (Lloyd).
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -85,14 +85,15 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     solution_ : Solution
         ``history`` is the inertia after each pass.
 
-    Notes
-    -----
-    The first pass takes n (k + h) D multiplications, h = 32 to 128; later ones n, and h k for each row whose nearest
-    centre the triangle inequality leaves open (Hamerly). Where these h, products with directions that hold most of the
-    features, leave several centres, distances to them take D each: the answer is Lloyd's. Features are kept while they
-    fit half of the memory, and a quarter is for what is kept of a row: 4 h + 20 bytes, or 16 without h where these do
-    not fit. Else features of rows in doubt are made anew, and where not even those fit, all of them. A cluster without
-    rows begins anew at the row that is farthest from its centre, as in scikit-learn.
+    Notes ----- The answer is Lloyd's, with fewer distances. Each row keeps a head, its projection on h = 32 to 128
+    leading directions of the features. The first pass takes n (k + h) D multiplications. Later passes take n, and h k
+    for each row whose nearest centre the triangle inequality leaves open (Hamerly). Centres that the heads cannot rule
+    out are measured exactly, D multiplications each.
+
+    Features are held while they fit half the memory budget. A quarter is for what is kept of each row: 4 h + 20 bytes,
+    or 16 bytes without heads. If features do not fit, those of rows in doubt are made again in each pass; if 16 bytes
+    per row do not fit, the features of all rows are. An empty cluster begins again at the row that is farthest from its
+    centre, as in scikit-learn.
 
     References
     ----------
@@ -280,9 +281,9 @@ def _may_keep(rows: FeatureRows, row_bytes: int) -> bool:
 
 
 def _distinct(rows: Any, weight: Array) -> tuple[Any, Array]:
-    """Return each row of positive weight once, with the weights of its copies, in an order of its own.
+    """Return each row of positive weight once, with the total weight of its copies, in the order of their hashes.
 
-    Rows in an order that depends on themselves alone: rows with weights and repeated rows have the same start.
+    The order depends on the rows alone, so that weighted rows and repeated rows have the same first centres.
     """
     _, first, inverse = np.unique(_hashes(rows), return_index=True, return_inverse=True)
     weight = np.bincount(inverse, weight)

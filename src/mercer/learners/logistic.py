@@ -20,7 +20,7 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
     .. math:: \min_{W, b} C \sum_i w_i \log \Big( \sum_c e^{s_{ic} - s_{i y_i}} \Big) + \tfrac{1}{2} \|W\|^2,
        \quad s_i = W^T z(x_i) + b
 
-    For two classes one column of scores serves, that of the second class. The intercept b is not penalised.
+    Two classes have one column of scores, that of the second class. The intercept b is not penalised.
 
     Parameters
     ----------
@@ -28,20 +28,20 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
     n_components : int, default=100
         Number of features D.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+        A map of your own; ``kernel`` and ``n_components`` are then not used.
     C : float, default=1.0
         Weight of the losses against the penalty.
     class_weight : dict or "balanced", optional
-        Factors of the weights of the rows of each class. "balanced": W / (n_classes W_c), with W and W_c the sums of
-        the sample weights of all rows and of those of class c.
+        Factors of the weights of the rows of each class. "balanced" is W / (n_classes W_c), with W and W_c the sums of
+        the sample weights of all rows and of the rows of class c.
     tol : float, default=1e-9
-        Stop where the gradient is ``tol`` of that at zero coefficients, or where the rounding of the features (float32:
-        about 1e-6) leaves nothing to gain.
+        Stop where the norm of the gradient is at most ``tol`` times that at zero coefficients, or where the rounding of
+        the features (float32: about 1e-6) allows no further progress.
     max_iter : int, default=100
-        Newton iterations.
+        Most Newton iterations.
     warm_start : bool, default=False
-        Keep the map of the last fit (if neither it nor the number of columns is to change) and begin at its
-        coefficients.
+        Keep the map and begin at the coefficients of the last fit, if the parameters of the map and the number of
+        columns are the same.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -59,9 +59,9 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
 
     Notes
     -----
-    Newton's method, its systems solved by conjugate gradients: a pass over the rows for each product, 4 n D
-    multiplications a class, preconditioned by the Gram matrix of at most 2 D sampled rows. The features are held while
-    they fit half the memory budget, and are computed anew in each pass beyond.
+    Newton's method. Its linear systems are solved by conjugate gradients, preconditioned by the Gram matrix of at most
+    2 D sampled rows. Each product is a pass over the rows, of 4 n D multiplications per class. The features are held
+    while they fit half the memory budget; else they are made again in each pass.
 
     Examples
     --------

@@ -20,8 +20,8 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
     .. math:: \min_{w, \rho} \tfrac12 \|w\|^2 - \rho
               + \frac{1}{\nu n} \sum_i \max(0, \rho - \langle w, z(x_i) \rangle)
 
-    the problem of ``sklearn.svm.OneClassSVM`` (divided by nu n), with rho not penalised. There are no sample weights:
-    nu counts rows.
+    This is the problem of ``sklearn.svm.OneClassSVM`` divided by nu n. The offset rho is not penalised. There are no
+    sample weights, since nu counts rows.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
     n_components : int, default=100
         Number of features D.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+        A map of your own; ``kernel`` and ``n_components`` are then not used.
     nu : float in (0, 1], default=0.5
-        At most this share of the training rows is called an outlier.
+        At most this share of the training rows are outliers.
     tol : float, default=1e-4
         Largest duality gap, relative to the objective.
     max_iter : int, default=1000
-        Epochs over the rows, at most.
+        Most epochs over the rows.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -46,7 +46,7 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
     ----------
     coef_ : ndarray of shape (D,)
     offset_ : float
-        rho: the score below which a row is an outlier.
+        rho. Rows with a lower score are outliers.
     intercept_ : float
         -rho.
     n_iter_ : int
@@ -56,7 +56,7 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
 
     Notes
     -----
-    Time n D an epoch; the features of all rows are held, n D numbers, and refused beyond half the memory budget.
+    Time n D per epoch. The features of all rows are held, n D numbers; a fit beyond half the memory budget is refused.
 
     References
     ----------

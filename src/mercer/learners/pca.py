@@ -24,7 +24,7 @@ from mercer.validation import check_integer, check_matrix, check_memory
 
 # Matrices of D x D in float64 that a direct solve holds at once.
 _SQUARE_MATRICES = 6
-# Copies of a dense block of rows that learning pre-images takes: read, cut, weighted and summed.
+# Dense copies of a block of rows while pre-images are learned: read, cut, weighted and summed.
 _PRE_IMAGES = 6
 
 
@@ -41,16 +41,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     ----------
     kernel : Kernel, default=Gaussian()
     n_components : int, optional
-        Number of principal components; all that have variance by default.
+        Number of principal components; by default all with a variance above rounding.
     map_components : int, default=100
         Number of features D of the map.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``map_components`` are then not used.
+        A map of your own; ``kernel`` and ``map_components`` are then not used.
     fit_inverse_transform : bool, default=False
         Whether to learn pre-images: ridge regression of the rows on their scores, with ``map_components`` features of a
         Gaussian kernel whose bandwidth is the median distance of the scores.
     alpha : float, "gcv" or "loo", default="gcv"
-        The penalty of that ridge regression, or the rule that chooses it.
+        The penalty of the ridge regression for pre-images, or the rule that chooses the penalty.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -73,10 +73,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
     Notes
     -----
-    Time n D^2 / 2 + 4/3 D^3 multiplications, for few components of many features n D^2 / 2 + O(D^2); memory a few
-    matrices of D x D and a block of features for each thread, whatever the number of rows. Where D x D matrices or
-    sparse features do not allow that, block Krylov iterations, a pass over the rows each. scikit-learn's ``KernelPCA``
-    takes n^2 memory and n^2 to n^3 time.
+    Time: n D^2 / 2 + 4/3 D^3 multiplications; for few components of many features n D^2 / 2 + O(D^2). Memory: a few
+    matrices of D x D and a block of features per thread, whatever the number of rows. If features are sparse, or D x D
+    matrices exceed the memory budget, block Krylov iterations take one pass over the rows each. scikit-learn's
+    ``KernelPCA`` takes n^2 memory and n^2 to n^3 time.
 
     References
     ----------
@@ -134,7 +134,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         return self._of_features(self._scores_of, X)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return rows whose scores are near those given: their pre-images, learned in ``fit``.
+        """Return pre-images of scores: rows whose scores are close to those given, as learned in ``fit``.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         def work(Z: Any, Y: Any, weight: Array | None) -> Moments:
             return empty.zero().update(Z, np.empty((Z.shape[0], 0)), weight)
 
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow ends in an error below
             moments = rows.reduce("moments", work, empty)
             gram = moments.centred()[0]
         if not np.isfinite(gram).all():
@@ -215,7 +215,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         return solution
 
     def _by_products(self, rows: FeatureRows, n_wanted: int) -> Solution:
-        """Solve with products Z^T W Z v, a pass over the rows each, and the mean taken off by hand."""
+        """Solve with products Z^T W Z v, one pass over the rows each, with the mean subtracted from the scores."""
         width = rows.n_features
 
         def sums(Z: Any, Y: Any, weight: Array | None) -> Gradient:
@@ -253,7 +253,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 "Multiply the weights by the number of rows, or leave them out."
             )
         values = solution.details["eigenvalues"]
-        # what rounding makes of no variance: of the moments' sums, each entry at most 1 of the mean's size
+        # the variance that rounding of the sums can make where there is none
         noise = np.finfo(np.float64).eps * len(mean) * (weight * float(mean @ mean) + total)
         if total <= noise:
             raise ValueError(

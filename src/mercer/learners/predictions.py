@@ -13,7 +13,8 @@ from mercer.fitting.map_plan import rows_per_block
 from mercer.learners.training_rows import check_width
 from mercer.validation import check_finite_result, check_rows, rows_from
 
-# Rows of a prediction that a thread takes at a time: features of so many bytes, and no more than a share of all rows.
+# A thread takes rows of a prediction whose features have so many bytes, or fewer: so many rows at least, and at most
+# one of so many shares of all rows.
 _SCORED_BYTES, _SCORED_ROWS, _SHARES = 2**25, 256, 8
 
 
@@ -43,7 +44,7 @@ def results(
         size = block_rows(blocks) if callable(block_rows) else block_rows
         found = rows_of(estimator._engine, of_block, blocks.recut(size, name))
     check_finite_result(name, what, found)
-    far.warn(name, getattr(estimator, "feature_names_in_", None), stacklevel=5)
+    far.warn(name, getattr(estimator, "feature_names_in_", None))
     return found
 
 

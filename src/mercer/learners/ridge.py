@@ -18,8 +18,8 @@ from mercer.validation import check_real
 # Matrices of D x D in float64 that a direct solve holds at once: total, parts in work, factor or eigenvectors.
 _SQUARE_MATRICES = 6
 
-# Up to here the eigenvectors come in milliseconds, and alpha far below the eigenvalues loses fewer digits; singular
-# values of the rows themselves lose fewer still.
+# Up to so many features, eigenvectors take milliseconds and lose fewer digits for alphas far below the eigenvalues. Up
+# to so many rows, singular values of the rows lose fewer digits still.
 _FEW_FEATURES = 256
 _FEW_ROWS = 512
 
@@ -68,7 +68,7 @@ class _Ridge(LinearLearner):
                 f"{name}: alpha='loo' needs a matrix of {rows.n_features} x {rows.n_features}, which sparse features "
                 "or the memory do not allow. Write alpha='gcv', give a number, or take fewer or dense features."
             )
-        # Random signs of rows estimate the few degrees of freedom that few rows leave; of features they could not.
+        # With few rows, few degrees of freedom are left: random signs of the rows can estimate them, of features not.
         signs_of_rows = self.alpha == "gcv" and rows.n_rows <= rows.n_features
         system = centred_system(rows, rows.targets.origin, with_probes=signs_of_rows)
         tol = 1e-10 if rows.dtype == np.float64 else 1e-5
@@ -170,12 +170,12 @@ class KernelRidge(_Ridge, ManyTargets):
     n_components : int, default=100
         Number of features D.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+        A map of your own; ``kernel`` and ``n_components`` are then not used.
     alpha : float, "gcv" or "loo", default=1.0
         The penalty; or the rule that chooses it among ``alphas``: generalised cross-validation, or the mean squared
         leave-one-out error, which is exact and takes a second pass over the rows.
-        GCV puts the mean leverage in the place of each row's own: with a few rows far from all others it chooses
-        alpha too small, and "loo" is the safe choice. Predictions for such rows warn where features do not decay.
+        GCV replaces the leverage of each row by the mean leverage. With a few rows far from all others it chooses
+        alpha too small, and "loo" is the safe choice.
     alphas : array, optional
         30 from 1e-6 to 1e3 by default.
     random_state : int, RandomState or None
@@ -196,15 +196,17 @@ class KernelRidge(_Ridge, ManyTargets):
 
     Notes
     -----
-    Time n D^2 / 2 + D^3 / 3 multiplications; 4/3 D^3 with "gcv"; 9 D^3, and n D^2 more, with "loo". Memory: a few
-    matrices of D x D and a block of features for each thread, whatever the number of rows. Where D x D matrices or
-    sparse features do not allow that, conjugate gradients, a pass over the rows each; "gcv" then estimates the degrees
-    of freedom with random signs, of the features or of the rows, whichever are fewer. One sequence of products serves
-    all alphas, and their residuals are measured in passes of their own. Alphas too small to converge have a score of
-    inf.
+    Time: n D^2 / 2 + D^3 / 3 multiplications; 4/3 D^3 in place of D^3 / 3 with "gcv"; 9 D^3, and n D^2 more, with
+    "loo". Memory: a few matrices of D x D and a block of features per thread, whatever the number of rows.
 
-    The kernel's data-dependent parameters and the map are fitted on all rows up to 4096 (or 4 D, if more), and on a
-    uniform sample of that size beyond. The exact solution, at cost n^3, is ``sklearn.kernel_ridge.KernelRidge``.
+    If features are sparse, or D x D matrices exceed the memory budget, conjugate gradients solve the problem, with one
+    pass over the rows per iteration. "gcv" then estimates the degrees of freedom with random signs, of the features or
+    of the rows, whichever are fewer. One sequence of products serves all alphas, and separate passes measure their
+    residuals. Alphas too small to converge have a score of inf.
+
+    The map, and parameters of the kernel that depend on the data, are fitted on a uniform sample of 4096 rows (4 D rows
+    if that is more), or on all rows if they are fewer. The exact solution, at cost n^3, is
+    ``sklearn.kernel_ridge.KernelRidge``.
 
     Examples
     --------
@@ -219,14 +221,14 @@ class KernelRidge(_Ridge, ManyTargets):
 
 
 class KernelRidgeClassifier(_Ridge, KernelClassifier):
-    """Ridge regression on targets +1 and -1, one column a class (one in all for two classes).
+    """Classification by ridge regression on targets +1 and -1: one column per class, a single one for two classes.
 
     Parameters
     ----------
     kernel, n_components, features, alpha, alphas, random_state, n_jobs, verbose : as in ``KernelRidge``
     class_weight : dict or "balanced", optional
-        Factors of the weights of the rows of each class. "balanced": W / (n_classes W_c), with W and W_c the sums of
-        the sample weights of all rows and of those of class c.
+        Factors of the weights of the rows of each class. "balanced" is W / (n_classes W_c), with W and W_c the sums of
+        the sample weights of all rows and of the rows of class c.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Ridge regression by products with the features alone: for sparse ones, and for D beyond what D x D matrices allow."""
+"""Ridge regression by products with the features, where they are sparse or D x D matrices exceed the memory."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,16 +11,16 @@ from mercer.learners.hashing import splitmix64
 from mercer.solvers import ShiftedSolutions, Solution, conjugate_gradients, gcv_score, shifted_conjugate_gradients
 from mercer.stats import Gradient, Totals
 
-# Random signs whose products estimate a trace, of features and of rows. The error of the degrees of freedom is below
-# sqrt(2 df / 4) with signs of features; what few rows leave is a smaller trace, of a few large terms.
+# Random vectors of signs that estimate a trace, over the features and over the rows. With signs of features, the
+# standard error of the degrees of freedom is below sqrt(2 df / 4). With few rows the trace has a few large terms.
 _SIGNS, _PROBES = 4, 8
-# Alphas past the best that must have converged, and be worse, before the path ends.
+# The path ends when so many alphas below the best have converged and are worse.
 _PAST_THE_BEST = 3
 
 
 @dataclass(frozen=True)
 class CentredSystem:
-    """G and H of centred ridge regression, G by its products: a pass over the rows each.
+    """The system (G + alpha I) w = H of centred ridge regression; a product with G is a pass over the rows.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class CentredSystem:
     feature_mean : ndarray of shape (D,)
     target_mean : ndarray of shape (n_targets + n_probes,)
     n_probes : int
-        Columns of random signs beside the targets, divided by the roots of the weights.
+        Columns of random signs next to the targets, divided by the roots of the weights.
     """
 
     rows: FeatureRows
@@ -60,7 +60,7 @@ class CentredSystem:
         return total
 
     def residuals(self, coefs: Array) -> Array:
-        """Return the residual sums of squares of coefficients (m, D, k) of the first k columns, (m, k), in a pass."""
+        """Return the residual sums of squares (m, k) of coefficients (m, D, k) for the first k columns, in a pass."""
         m, D, k = coefs.shape
         flat = np.moveaxis(coefs, 0, 1).reshape(D, m * k)
 
@@ -79,9 +79,9 @@ class CentredSystem:
 
 
 def centred_system(rows: FeatureRows, target_origin: Array, *, with_probes: bool = False) -> CentredSystem:
-    """Return the system of some rows, whose features are held if they fit the budget.
+    """Return the system of all rows; their features are held if they fit the memory budget.
 
-    An origin of the targets near their mean keeps H from being a small difference of large sums.
+    ``target_origin`` is a point near the mean of the targets: without it H would be a small difference of large sums.
     """
     rows.hold()
     n_probes = _PROBES if with_probes else 0
@@ -102,7 +102,7 @@ def centred_system(rows: FeatureRows, target_origin: Array, *, with_probes: bool
 
 
 def _with_probes(Y: Array, weight: Array | None, first_row: int, n_probes: int) -> Array:
-    """Return Y with columns of random signs over the roots of the weights, which depend on the row's number alone."""
+    """Return Y with columns of random signs, which depend on the number of the row, over the roots of the weights."""
     if not n_probes:
         return Y
     numbers = np.arange(first_row, first_row + len(Y), dtype=np.uint64)
@@ -121,12 +121,12 @@ def solve_one(system: CentredSystem, alpha: float, tol: float) -> Solution:
 def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) -> tuple[Solution, Array, Array]:
     r"""Return the best solution by generalised cross-validation, the scores and coefficients of all alphas.
 
-    The degrees of freedom that are left are a trace, estimated by products with random signs v (Hutchinson, 1990),
-    always the same ones: :math:`n - D + \alpha v^T (G + \alpha I)^{-1} v` with one sign a feature where features are
-    the fewer; with one sign a row, the least value of the ridge problem whose target is v, where rows are. The
-    residuals are measured in a pass of their own. The products of one sequence of conjugate gradients serve all alphas
-    and signs. It ends where the scores have passed their least by three alphas; those that have not converged by then
-    have a score of inf.
+    The remaining degrees of freedom are a trace, estimated with random signs v (Hutchinson, 1990), the same for every
+    alpha. With fewer features than rows, v has one sign per feature and the estimate is
+    :math:`n - D + \alpha v^T (G + \alpha I)^{-1} v`. Else v has one sign per row, and the estimate is the minimum of
+    the ridge problem with target v. A separate pass measures the residuals. One sequence of conjugate gradients serves
+    all alphas and signs. It ends when three alphas below the best have converged; alphas that have not converged by
+    then have a score of inf.
     """
     score = _Scores(system, alphas, n_rows)
     order = np.argsort(alphas)[::-1]
@@ -173,7 +173,7 @@ class _Scores:
         return self._known
 
     def _left(self, alpha: float, solved: Array, of_probes: Array) -> float:
-        """Return the estimate of the degrees of freedom that are left, a sum of positive terms beyond the first."""
+        """Return the estimate of the remaining degrees of freedom."""
         system = self._system
         n_columns, D = system.right.shape[1], len(solved)
         if not system.n_probes:

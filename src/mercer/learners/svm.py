@@ -99,7 +99,7 @@ class SupportVectorLearner(WarmLearner):
     def _by_newton(self, rows: FeatureRows) -> Solution:
         loss = SquaredHinge() if self.loss == "squared_hinge" else SquaredEpsilonInsensitive(self._epsilon())
         shape, penalty = (rows.n_features + 1, rows.targets.n_columns), 1.0 / self.C
-        # A truncated step may find the decrement too small; after it the distance is smaller still.
+        # A truncated step may underestimate the decrement, hence a tenth of the tolerance.
         solution = by_newton_cg(
             rows,
             loss,
@@ -142,18 +142,19 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
     n_components : int, default=100
         Number of features D.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+        A map of your own; ``kernel`` and ``n_components`` are then not used.
     loss : "squared_hinge" or "hinge", default="squared_hinge"
     C : float, default=1.0
-        The cost of a loss; large values fit the training rows more closely.
+        Weight of the losses; large values fit the training rows more closely.
     class_weight : dict, "balanced" or None
-        Multiplies the weights of the rows of a class: a number for each, or the same total weight for all.
+        Factors of the weights of the rows of each class: a number per class, or "balanced" for the same total weight of
+        all classes.
     tol : float, default=1e-4
         Largest duality gap, relative to the objective.
     max_iter : int, default=1000
-        Epochs or passes over the rows, at most.
+        Most epochs or passes over the rows.
     warm_start : bool, default=False
-        Start from the last solution where the map and the rows are the same, as they are for another C.
+        Start from the last solution if the map and the number of rows are the same, for example with another C.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -241,15 +242,15 @@ class KernelSVR(SupportVectorLearner, ManyTargets):
     .. math:: \min_{w, b} \tfrac12 (\|w\|^2 + b^2)
               + C \sum_i w_i \max(0, |y_i - \langle w, z(x_i) \rangle - b| - \epsilon)^q
 
-    with q = 1, or 2 for the squared loss; each column of y is a problem of its own. The intercept is penalised, so
-    that y should lie about 0, or be centred first (``sklearn.compose.TransformedTargetRegressor``).
+    with q = 1, or 2 for the squared loss. Each column of y is a separate problem. The intercept is penalised: centre y
+    first if its mean is far from 0 (``sklearn.compose.TransformedTargetRegressor``).
 
     Parameters
     ----------
     kernel, n_components, features, C, tol, max_iter, warm_start, random_state, n_jobs, verbose : as in ``KernelSVC``
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive", default="epsilon_insensitive"
     epsilon : float, default=0.1
-        Errors up to here are free, in the units of y.
+        Errors up to epsilon, in the units of y, cost nothing.
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from mercer.fitting.targets import classes_in
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.learners.base import SCORES, Learner
+from mercer.learners.callers import caller_level
 from mercer.learners.classification import ClassScores
 from mercer.learners.far_rows import FarRows, far_limits
 from mercer.learners.online.steps import UPDATES, Rule, losses_of
@@ -179,7 +180,7 @@ class OnlineLearner(Learner):
             warn(
                 f"{type(self).__name__}: the parameters of {kernel!r} are found on the first rows given, which are "
                 f"only {X.shape[0]}, and stay. Begin with some hundred rows, or give numbers: Gaussian(gamma=0.5).",
-                stacklevel=6,
+                stacklevel=caller_level(),
             )
 
     def _scores(self, X: Any) -> Array:

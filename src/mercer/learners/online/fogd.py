@@ -1,4 +1,4 @@
-"""Fourier online gradient descent: random features and a step a row (Lu et al., 2016)."""
+"""Fourier online gradient descent: random features and one step per row (Lu et al., 2016)."""
 
 from typing import Any
 
@@ -64,17 +64,17 @@ class _FOGD(OnlineLearner):
 
 
 class FOGDClassifier(OnlineClassifier, _FOGD):
-    r"""Online classification on random features: predict a row, meet its class, take a step, and go on.
+    r"""Online classification on random features: for each row predict its class, see it, and take a step.
 
     With features z, weights w and a loss l, ``update="newton"`` takes for every row that has a loss
 
     .. math:: A \leftarrow A + l''\, z z^T, \qquad w \leftarrow w - A^{-1} z\, l', \qquad A_0 = \alpha I;
 
-    ``"gradient"`` is the method of Lu et al., :math:`w \leftarrow w - \eta_t\, l' z`, and ``"adagrad"`` divides each
-    weight's step by the root of its sum of squared derivatives. Newton steps make fewer mistakes than gradient
-    descent at its best step, whatever its loss, and have no step to tune: 3 to 21 % fewer on 50 000 rows of cod-rna,
-    ijcnn1 and Covertype at D = 100, 17 to 27 % on 15 000 at D = 1000. There the squared hinge makes fewer still, but
-    it fell behind gradient descent of the hinge once, on ijcnn1 at D = 100.
+    ``"gradient"`` is the method of Lu et al., :math:`w \leftarrow w - \eta_t\, l' z`. ``"adagrad"`` divides the step of
+    each weight by the root of the sum of its squared derivatives. Newton steps have no step size to tune. They make
+    fewer mistakes than gradient descent with its best step size: 3 to 21 % fewer on 50 000 rows of cod-rna, ijcnn1 and
+    Covertype at D = 100, and 17 to 27 % fewer on 15 000 rows at D = 1000. The squared hinge makes fewer mistakes still,
+    except on ijcnn1 at D = 100, where gradient descent on the hinge made fewer.
 
     Parameters
     ----------
@@ -82,21 +82,21 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
     n_components : int, default=100
         Number of features D.
     features : feature map, optional
-        A map of one's own; ``kernel`` and ``n_components`` are then not used.
+        A map of your own; ``kernel`` and ``n_components`` are then not used.
     loss : "hinge", "squared_hinge" or "logistic", default="hinge"
-        For more than two classes: the margin over the best other class, the sum over the classes one against the rest,
-        and the cross-entropy. The hinge has no curvature: its Newton step is that of Hazan et al., with the squared
-        derivative in its place.
+        For more than two classes: the hinge of the margin over the best other class; the sum of the squared hinges of
+        each class against the rest; the cross-entropy. The hinge has no curvature: its Newton step uses the squared
+        derivative instead (Hazan et al.).
     update : "newton", "adagrad" or "gradient", default="newton"
     alpha : float, default=0.1
-        Curvature before the first row, of ``"newton"``.
+        Curvature before the first row, for ``"newton"``.
     step : float, default=1.0
-        Step of ``"gradient"`` and ``"adagrad"``.
+        Step size of ``"gradient"`` and ``"adagrad"``.
     schedule : "sqrt", "constant" or "inverse", default="sqrt"
-        The step of the t-th row: step / sqrt(t), step, or step / t.
+        The step size at the t-th row: step / sqrt(t), step, or step / t.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads for the features and for Newton's products; the rows go one after the other.
+        Threads for the features and the matrix products of Newton steps; rows are learned one after the other.
     verbose : int, default=0
         1 shows the progress of the pass.
 
@@ -106,26 +106,26 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
     coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
     intercept_ : float or ndarray of shape (n_classes,)
     update_, alpha_ : str and float
-        Of the first row; ``partial_fit`` refuses another update, and with Newton steps another alpha.
+        As at the first row; ``partial_fit`` refuses another update, and with Newton steps another alpha.
     n_seen_ : int
         Rows learned since the last ``fit``, or since the first ``partial_fit``.
     n_mistakes_ : int
-        How many of them were predicted wrongly before they were learned.
+        How many of these rows were predicted wrongly before they were learned.
     cumulative_loss_ : float
-        The sum of their losses before they were learned.
+        The sum of the losses of these rows before they were learned.
     feature_map_ : fitted feature map
     state_ : Weights
-        The weights with that of the constant feature, and what the update carries from row to row.
+        The weights, the last that of the constant feature, and what the update carries from row to row.
 
     Notes
     -----
-    Time a row: the features, and O(D) a class, or with Newton 2 D^2 multiplications for all classes together, taken 128
-    rows at a time as matrix products. Memory: O(D) a class, with Newton 8 D^2 bytes (three times that during a call),
-    and a block of 4096 rows, for ever.
+    Time per row: the features, and O(D) per class; with Newton steps 2 D^2 multiplications for all classes together, as
+    matrix products over 128 rows. Memory, whatever the number of rows: a block of 4096 rows, and O(D) per class; with
+    Newton steps 8 D^2 bytes, and three times that during a call.
 
-    The map, and a kernel with parameters from the data such as ``Gaussian(gamma="scale")``, are fitted on the first
-    block (4096 rows at most). An error leaves the model as it was before the call; Ctrl-C as it was after the last
-    whole block, and ``n_seen_`` says where that was.
+    The map, and parameters of the kernel that depend on the data such as ``Gaussian(gamma="scale")``, are fitted on the
+    first block (4096 rows at most). An error leaves the model as it was before the call. Ctrl-C leaves it as it was
+    after the last whole block; ``n_seen_`` says how many rows that are.
 
     References
     ----------
@@ -152,15 +152,15 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
 
 
 class FOGDRegressor(OnlineRegressor, _FOGD):
-    """Online regression on random features: predict a row, meet its target, take a step, and go on.
+    """Online regression on random features: for each row predict its target, see it, and take a step.
 
-    With ``update="newton"`` and the squared loss this is recursive least squares: at every moment the ridge regression
-    of all rows seen, with the penalty alpha on coefficients and intercept.
+    With ``update="newton"`` and the squared loss this is recursive least squares: after each row, the model is the
+    ridge regression of all rows seen, with the penalty alpha on coefficients and intercept.
 
     Parameters
     ----------
     loss : "squared" or "absolute", default="squared"
-        (s - y)^2 / 2, or abs(s - y), which takes large errors for what they are.
+        (s - y)^2 / 2, or abs(s - y), which is less sensitive to large errors.
     kernel, n_components, features, update, alpha, step, schedule, random_state, n_jobs, verbose :
         as in ``FOGDClassifier``
 

@@ -1,4 +1,4 @@
-"""Nystroem online gradient descent: the kernel itself first, then landmarks and a step a row (Lu et al., 2016)."""
+"""Nystroem online gradient descent: first with the kernel itself, then on features of landmarks (Lu et al., 2016)."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ class _NOGD(OnlineLearner):
         return {"feature_map_": None, "state_": Support.none(kernel, X, self._n_columns())}
 
     def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
-        """Learn in the kernel's space up to the budget, and the rest of the block on features."""
+        """Learn with the kernel itself up to the budget, and the rest of the block on features."""
         name = type(self).__name__
         nystroem, state, scores = self.feature_map_, self.state_, np.zeros((0, self._n_columns()))
         if nystroem is None:
@@ -86,7 +86,7 @@ class _NOGD(OnlineLearner):
         return {"feature_map_": nystroem, "state_": state, **self._split(state.coef)}, scores
 
     def _features(self, X: Any) -> Array:
-        # In float64 always: small eigenvalues of the landmarks' Gram matrix would blow up the rounding of float32.
+        # Always in float64: small eigenvalues of the landmarks' Gram matrix would amplify the rounding of float32.
         if self.feature_map_ is None:
             columns: Array = self.state_.columns(X)
             return columns
@@ -97,10 +97,10 @@ class _NOGD(OnlineLearner):
 class NOGDClassifier(OnlineClassifier, _NOGD):
     """Online classification with the kernel itself until B rows have had a loss, then on Nystroem features of those.
 
-    The first phase steps in the kernel's own space: f is a sum of kernel functions of the rows that had a loss. When
-    these are B they become landmarks, f becomes a linear function of their Nystroem features, and so does what Newton's
-    steps know of the curvature: at full rank neither changes, and predictions do not jump. A stream in which fewer than
-    B rows have a loss is learned by the exact kernel machine to its end.
+    In the first phase f is a sum of kernel functions of the rows that had a loss. When there are B such rows, they
+    become landmarks, and f becomes a linear function of their Nystroem features. The curvature of Newton steps is
+    carried over. At full rank f does not change, so predictions do not jump. A stream in which fewer than B rows have a
+    loss is learned by the exact kernel machine to its end.
 
     Parameters
     ----------
@@ -108,26 +108,25 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
     n_components : int, default=100
         The budget B of rows.
     rank : int, optional
-        Features to keep of the B, the leading principal directions; Lu et al. take B / 5. Predictions then jump by what
-        is projected away. All, by default.
+        Number of features to keep, along the leading principal directions; Lu et al. keep B / 5. Predictions then
+        change when the second phase begins. By default all B are kept.
     loss, update, alpha, step, schedule, random_state, n_jobs, verbose : as in ``FOGDClassifier``
-        In the first phase ``"adagrad"`` is plain gradient descent: there are no coordinates yet to scale.
+        In the first phase ``"adagrad"`` is plain gradient descent, since there are no coordinates to scale yet.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
-        Of the features; in the first phase, of the kernel functions of the rows that had a loss.
+        Coefficients of the features; in the first phase, of the kernel functions of the rows that had a loss.
     intercept_ : float or ndarray of shape (n_classes,)
     update_, alpha_, n_seen_, n_mistakes_, cumulative_loss_ : as in ``FOGDClassifier``
     feature_map_ : Nystroem, or None in the first phase
     state_ : Support in the first phase, then Weights
 
-    Notes
-    -----
-    Time a row: B kernel values and B^2 multiplications for the features, and what ``FOGDClassifier`` takes for D = B.
-    In the first phase B kernel values and, with Newton, B^2 multiplications. Memory O(B^2 + B d) for ever. Features and
-    predictions are float64: eigenvalues of the landmarks' Gram matrix may be as small as its rounding.
+    Notes ----- Time per row: B kernel values and B^2 multiplications for the features, and the time of
+    ``FOGDClassifier`` for D = B. In the first phase: B kernel values and, with Newton steps, B^2 multiplications.
+    Memory: O(B^2 + B d), whatever the number of rows. Features and predictions are float64, since eigenvalues of the
+    landmarks' Gram matrix may be as small as its rounding.
 
     References
     ----------
@@ -153,13 +152,13 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
 class NOGDRegressor(OnlineRegressor, _NOGD):
     """Online regression with the kernel itself until B rows have had a loss, then on Nystroem features of those.
 
-    With ``update="newton"`` and the squared loss the first phase is kernel ridge regression, updated row by row, with
-    the penalty alpha and a constant feature.
+    With ``update="newton"`` and the squared loss, the first phase is kernel ridge regression with the penalty alpha and
+    a constant feature, updated row by row.
 
     Parameters
     ----------
     loss : "squared" or "absolute", default="squared"
-        With the squared loss every row that is not met exactly counts: the first B, as a rule.
+        With the squared loss every row that is not predicted exactly has a loss: usually the first B rows.
     kernel, n_components, rank, update, alpha, step, schedule, random_state, n_jobs, verbose : as in ``NOGDClassifier``
 
     Attributes

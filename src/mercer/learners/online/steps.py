@@ -17,18 +17,18 @@ from mercer.validation import check_memory, check_real
 
 UPDATES = ("newton", "adagrad", "gradient")
 SCHEDULES = ("sqrt", "constant", "inverse")
-# Rows that a Newton step's matrix is changed for at once: the products are then BLAS's, and the loop within the block
-# stays a small part of the work.
+# The matrix of the Newton steps is updated once per so many rows: as matrix products, next to which the loop over the
+# rows is a small part of the work.
 NEWTON_ROWS = 128
-# Rows of a D x D matrix that a thread takes at a time; fixed, so that the bits do not depend on the threads.
+# Rows of a D x D matrix that a thread takes at a time: fixed, so that the bits do not depend on the threads.
 _MATRIX_ROWS = 256
-# Rows of that matrix from which threads share it: a second slice of less than half the rows is not worth waking one.
+# Threads share the matrix if it has so many rows: for a second slice of fewer, waking a thread does not pay.
 _SHARED_MATRIX_ROWS = 384
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a learner steps: the loss by its number, the update, and what the update needs."""
+    """The steps of a learner: the number of the loss, the update, and the parameters of the update."""
 
     loss: int
     update: str
@@ -94,7 +94,7 @@ def with_constant(Z: Array) -> Array:
 class Weights:
     """Weights (k, D) on features, with what the update carries: sums of squares, or A^-1 of the Newton steps.
 
-    Never changed in place: ``learn`` returns others, so that an interrupted block leaves no trace.
+    Never changed in place: ``learn`` returns new weights, so that an interrupted block leaves no trace.
     """
 
     _stored = Stored(
@@ -138,7 +138,7 @@ class Weights:
 
     def _by_newton(self, rule: Rule, Z: Array, y: Array, scores: Array) -> "Weights":
         coef, inverse = self.coef.copy(), self.inverse.copy()
-        # a generator: what a block needs is gone when the block is learned
+        # a generator, so that the memory of a block is free once the block is learned
         blocks = (
             _NewtonBlock(rule, coef, inverse, Z[rows], y[rows], scores[rows])
             for rows in row_blocks(len(Z), NEWTON_ROWS)

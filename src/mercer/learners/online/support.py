@@ -1,4 +1,4 @@
-"""Online learning in the space of a kernel itself, while the rows that had a loss are few."""
+"""Online learning with the kernel itself, while the rows that had a loss are few."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,10 +19,10 @@ from mercer.state import Member, Reals, Rows, Sizes, Stored, part, require
 @part("Support")
 @dataclass(frozen=True)
 class Support:
-    """The rows with a loss and their coefficients in f(x) = sum_i coef_i (k(x_i, x) + 1), a column a score.
+    """The rows that had a loss and their coefficients in f(x) = sum_i coef_i (k(x_i, x) + 1), one column per score.
 
-    The 1 stands for a constant feature, so the coefficients' sum is the intercept. Newton's steps are those on explicit
-    features, of which only products are ever needed: with L L^T = diag(1 / c) + (K + 1) / alpha over the rows, and rho
+    The 1 is a constant feature, so the sum of the coefficients is the intercept. Newton steps are those on explicit
+    features, of which only inner products are needed: with L L^T = diag(1 / c) + (K + 1) / alpha over the rows, and rho
     the factors of the rows of L^-1 Z / alpha in the weights, coef = L^-T rho / alpha. Never changed in place.
 
     Attributes
@@ -76,7 +76,7 @@ class Support:
         """
         state, parts = self, [np.zeros((0, self.coef.shape[1]))]
         for rows in row_blocks(X.shape[0], NEWTON_ROWS):
-            if len(state.coef) >= budget:  # above it where the budget was lowered between two calls
+            if len(state.coef) >= budget:  # greater if the budget was lowered between two calls
                 break
             state, scores = state._learn_block(rule, X[rows], y[rows], n_seen + rows.start, budget - len(state.coef))
             parts.append(scores)
@@ -116,8 +116,8 @@ class Support:
     def explicit(self, owner: str, rule: Rule, rank: int | None) -> tuple[Nystroem, Weights]:
         """Return the Nystroem map on the rows, and the weights on its features and the constant one, of the same f.
 
-        At full rank <z(x_i), z(x)> = k(x_i, x) for these rows x_i, whose sum f is: f does not change, and neither does
-        what Newton's steps know, A^-1 = I / alpha - U^T U with U = L^-1 Z / alpha. A smaller rank projects both.
+        At full rank <z(x_i), z(x)> = k(x_i, x) for these rows x_i, so f does not change. Neither does the inverse
+        curvature of Newton steps, A^-1 = I / alpha - U^T U with U = L^-1 Z / alpha. A smaller rank projects both.
         """
         m = self.rows.shape[0]
         nystroem = Nystroem(self.kernel, n_components=m, landmarks=np.arange(m), rank=rank).fit(self.rows)
