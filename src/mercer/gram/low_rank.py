@@ -64,7 +64,7 @@ class LowRankGram(GramOperator):
     @property
     def memory_bytes(self) -> int:
         """Bytes of Z."""
-        if hasattr(self.Z, "indptr"):
+        if not isinstance(self.Z, np.ndarray):
             return int(self.Z.data.nbytes + self.Z.indices.nbytes + self.Z.indptr.nbytes)
         return int(self.Z.nbytes)
 

@@ -4,20 +4,22 @@ from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 
-# Rows of one float32 product: its rounding error, of the order of sqrt(4096) * 6e-8, does not grow beyond that with n.
+# Rows per float32 product. The rounding error of one product is about sqrt(4096) * 6e-8; more rows do not increase it.
 _PRODUCT_ROWS = 4096
-# Rows of a product of float32 with float64: the copy of the former in float64 then stays in cache.
+# Rows per product of float32 with float64: few enough that the float64 copy of the float32 rows stays in cache.
 _MIXED_ROWS = 64
 
 
 class Statistic(Protocol):
-    """The laws: merge is associative, ``zero`` is its identity, and how rows are cut into updates is irrelevant.
+    """A sum over rows that merges. Up to rounding, it keeps three laws.
 
-    All to rounding. ``update`` and ``merge`` change the statistic and return it.
+    ``merge`` is associative; ``zero`` is its identity; the result does not depend on how rows are cut into updates.
+    ``update`` and ``merge`` change the statistic in place and return it.
     """
 
     def zero(self) -> Self:
@@ -34,7 +36,7 @@ def _chunks(n_rows: int, step: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
-def add_product(total: Array, A: Any, B: Any) -> None:
+def add_product(total: Array, A: Rows, B: Rows) -> None:
     """Add A^T B to a float64 total; A and B share their rows, and may be the same array or CSR matrix."""
     if A.dtype != B.dtype and not sparse.issparse(A):
         _add_mixed_product(total, A, B)
@@ -42,25 +44,25 @@ def add_product(total: Array, A: Any, B: Any) -> None:
     for rows in _chunks(A.shape[0], _PRODUCT_ROWS):
         left = A[rows]
         product = left.T @ (left if A is B else B[rows])  # the same array on both sides costs half
-        total += product.toarray() if sparse.issparse(product) else product
+        total += product if isinstance(product, np.ndarray) else product.toarray()
 
 
 def _add_mixed_product(total: Array, A: Array, B: Array) -> None:
-    # NumPy would make the longer copy of A^T, across its rows: four times slower.
+    # On purpose not A.T @ B: NumPy would first copy A^T to float64, across its rows, which is four times slower.
     across = np.ascontiguousarray(B.T, dtype=np.float64)
     for rows in _chunks(len(A), _MIXED_ROWS):
         total += (across[:, rows] @ A[rows].astype(np.float64, copy=False)).T
 
 
-def weighted(Z: Any, weight: Array | None, power: float = 1.0) -> Any:
+def weighted(Z: Rows, weight: Array | None, power: float = 1.0) -> Rows:
     """Return the rows of Z times their weights to a power, in Z's own precision."""
     if weight is None:
         return Z
     factor = (weight**power).astype(Z.dtype)[:, None]
-    return sparse.csr_array(Z.multiply(factor)) if sparse.issparse(Z) else Z * factor
+    return Z * factor if isinstance(Z, np.ndarray) else sparse.csr_array(Z.multiply(factor))
 
 
-def as_columns(Y: Any) -> Array:
+def as_columns(Y: ArrayLike) -> Array:
     """Return targets as a float64 matrix."""
     columns: Array = np.asarray(Y, dtype=np.float64)
     return columns[:, None] if columns.ndim == 1 else columns

@@ -1,12 +1,11 @@
 """Sums of features over the rows of each cluster."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.linalg import squared_norms
 from mercer.stats.base import add_product
 
@@ -44,7 +43,7 @@ class ClusterSums:
         """Return the empty statistic of the same shape."""
         return self.of(*self.sums.shape)
 
-    def update(self, Z: Any, labels: Array, sample_weight: Array | None = None) -> Self:
+    def update(self, Z: Rows, labels: Array, sample_weight: Array | None = None) -> Self:
         """Add rows of features, dense or CSR, with the numbers of their clusters, and weights."""
         weight = np.ones(len(labels)) if sample_weight is None else sample_weight
         member = np.zeros((len(labels), len(self.weight)), dtype=Z.dtype)
@@ -54,7 +53,7 @@ class ClusterSums:
         self.squares += float(weight @ squared_norms(Z))
         return self
 
-    def move(self, Z: Any, old: Array, new: Array, sample_weight: Array | None = None) -> Self:
+    def move(self, Z: Rows, old: Array, new: Array, sample_weight: Array | None = None) -> Self:
         """Take rows from their old clusters and add them to new ones."""
         weight = np.ones(len(old)) if sample_weight is None else sample_weight
         each = np.arange(len(old))
@@ -124,12 +123,12 @@ class Farthest:
         """Return the empty statistic of the same shape."""
         return self.of(self.n_kept, self.rows.shape[1])
 
-    def update(self, Z: Any, distances: Array, labels: Array, sample_weight: Array | None = None) -> Self:
-        """Add rows of features, dense or CSR, with squared distances, clusters and weights; those of weight 0 not."""
+    def update(self, Z: Rows, distances: Array, labels: Array, sample_weight: Array | None = None) -> Self:
+        """Add rows of features, dense or CSR, with squared distances, clusters and weights; drop weights of 0."""
         weight = np.ones(len(labels)) if sample_weight is None else sample_weight
         order = np.argsort(-np.where(weight > 0, distances, -np.inf), kind="stable")[: self.n_kept]
         order = order[weight[order] > 0]
-        rows = Z[order].toarray() if sparse.issparse(Z) else Z[order]
+        rows = Z[order] if isinstance(Z, np.ndarray) else Z[order].toarray()
         part = type(self)(self.n_kept, distances[order], labels[order], weight[order], rows.astype(np.float64))
         return self.merge(part)
 

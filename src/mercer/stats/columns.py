@@ -1,12 +1,12 @@
 """Mean, variance and range of columns with missing values."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Csr, Rows
 
 
 @dataclass
@@ -14,7 +14,7 @@ class ColumnMoments:
     r"""Of each column the number of values n, their mean m, :math:`\sum (x_i - m)^2`, the least and the greatest.
 
     NaN is a missing value and counts nowhere. Two are merged by the formula of Chan, Golub and LeVeque (1983), which
-    loses nothing where the mean is large beside the deviation.
+    stays accurate where the mean is large compared with the deviation.
 
     Examples
     --------
@@ -42,11 +42,12 @@ class ColumnMoments:
         """Return the empty statistic of the same number of columns."""
         return self.of(len(self.mean))
 
-    def update(self, X: Any) -> Self:
+    def update(self, X: Rows) -> Self:
         """Add rows, an array or a CSR matrix, whose zeros are values."""
         if X.shape[0] == 0:
             return self
-        with np.errstate(invalid="ignore", over="ignore"):  # infinity makes the mean so, which callers see
+        # An infinite entry makes the mean infinite; callers check for that.
+        with np.errstate(invalid="ignore", over="ignore"):
             part = self._of_csr(X) if sparse.issparse(X) else self._of_rows(np.asarray(X, dtype=np.float64))
             return self.merge(part)
 
@@ -64,7 +65,7 @@ class ColumnMoments:
         return cls(count, mean, squares, low, high)
 
     @classmethod
-    def _of_csr(cls, X: Any) -> Self:
+    def _of_csr(cls, X: Csr) -> Self:
         n_rows, n_columns = X.shape
         mean = np.bincount(X.indices, X.data, n_columns) / n_rows
         stored = np.bincount(X.indices, minlength=n_columns)

@@ -1,11 +1,11 @@
 """Second moments between two sets of features of the same rows."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.stats.base import add_product, weighted
 
 
@@ -36,7 +36,7 @@ class CrossMoments:
         """Return the empty statistic of the same shape."""
         return self.of(len(self.sum_a), len(self.sum_b))
 
-    def update(self, A: Any, B: Any, sample_weight: Array | None = None) -> Self:
+    def update(self, A: Rows, B: Rows, sample_weight: Array | None = None) -> Self:
         """Add rows of both views, dense or CSR, and weights."""
         weight = np.ones(A.shape[0]) if sample_weight is None else sample_weight
         self.weight += float(weight.sum())

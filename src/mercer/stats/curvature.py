@@ -1,11 +1,11 @@
 """Sums of losses, their gradients and their Hessians over rows."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.stats.base import add_product, weighted
 
 
@@ -13,8 +13,8 @@ from mercer.stats.base import add_product, weighted
 class Curvature:
     r"""For k columns of scores: :math:`\sum_i l_{ij}`, :math:`\sum_i z_i r_{ij}` and :math:`\sum_i c_{ij} z_i z_i^T`.
 
-    r and c are the first and second derivatives of the losses by the scores. Gradients are summed in float64 whatever
-    the features: a stopping rule looks at them.
+    r and c are the first and second derivatives of the losses by the scores. Gradients are summed in float64 even if
+    the features are float32, because stopping rules compare them with tolerances.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Curvature:
         """Return the empty statistic of the same shape."""
         return self.of(*self.gradients.shape)
 
-    def update(self, Z: Any, losses: Array, first: Array, second: Array) -> Self:
+    def update(self, Z: Rows, losses: Array, first: Array, second: Array) -> Self:
         """Add rows of features, dense or CSR, with their losses and the derivatives of those, (n, k) each."""
         self.values += losses.sum(axis=0)
         add_product(self.gradients, Z, first)

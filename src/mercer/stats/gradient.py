@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.stats.base import add_product, as_columns
 
 
@@ -14,8 +14,8 @@ class Gradient:
     r"""Sums :math:`L = \sum_i l_i`, :math:`g = \sum_i z_i r_i^T`, :math:`b = \sum_i r_i` and :math:`\sum_i c_i`.
 
     With l losses, r their derivatives by the scores and c their second ones, g and b are the gradient by the
-    coefficients and by the intercepts. Also what a product with Z^T Z needs: with r = Z v the sum g is Z^T Z v.
-    Losses and curvatures are numbers, or arrays of one for each output.
+    coefficients and by the intercepts. With r = Z v the sum g is the product Z^T Z v.
+    Losses and curvatures are numbers, or arrays with one number per output.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Gradient:
         """Return the empty statistic of the same shape."""
         return self.of(*self.vector.shape)
 
-    def update(self, Z: Any, residuals: Any, loss: Any = 0.0, curvature: Any = 0.0) -> Self:
+    def update(self, Z: Rows, residuals: Array, loss: float | Array = 0.0, curvature: float | Array = 0.0) -> Self:
         """Add rows of features, dense or CSR, with their derivatives and the sums of their losses and curvatures."""
         residuals = as_columns(residuals)
         self.loss = self.loss + loss

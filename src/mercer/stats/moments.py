@@ -1,11 +1,11 @@
 """Second moments of features and targets."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.stats.base import add_product, as_columns, weighted
 
 
@@ -51,18 +51,18 @@ class Moments:
         """Return the empty statistic of the same shape and origins."""
         return self.of(len(self.origin), len(self.target_origin), self.origin, self.target_origin)
 
-    def update(self, Z: Any, Y: Any, sample_weight: Array | None = None) -> Self:
-        """Add rows of features, dense or CSR (then without an origin of theirs), targets and weights."""
+    def update(self, Z: Rows, Y: Array, sample_weight: Array | None = None) -> Self:
+        """Add rows of features, targets and weights. Features may be CSR if their origin is 0."""
         if self.origin.any():
             Z = Z - self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
         add_product(self.gram, root, root)
         return self._add_sums(Z, as_columns(Y), sample_weight)
 
-    def of_block(self, Z: Array, Y: Any, sample_weight: Array | None = None) -> Self:
-        """Return the moments of a dense block of at most 4096 rows about these origins, for nothing but to be merged.
+    def of_block(self, Z: Array, Y: Array, sample_weight: Array | None = None) -> Self:
+        """Return the moments of a dense block of at most 4096 rows about these origins, only to be merged.
 
-        Z is overwritten, and G stays in its precision: with D^2 entries each, copies cost as much as a tenth of G.
+        Z is overwritten. G stays in the precision of Z: copies of its D^2 entries would cost a tenth of the time of G.
         """
         Z -= self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
@@ -70,7 +70,7 @@ class Moments:
         part.gram = root.T @ root
         return part._add_sums(Z, as_columns(Y), sample_weight)
 
-    def _add_sums(self, Z: Any, Y: Array, sample_weight: Array | None) -> Self:
+    def _add_sums(self, Z: Rows, Y: Array, sample_weight: Array | None) -> Self:
         Y = Y - self.target_origin
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         self.weight += float(weight.sum())

@@ -1,21 +1,20 @@
 """The range of each column."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 
-# Numbers side by side that NumPy takes the least of at full speed: narrow rows are laid beside each other.
+# Length of row from which NumPy's minimum runs at full speed: several narrow rows are viewed as one wide row.
 _WIDE = 1024
 
 
 def extremes(X: Array) -> tuple[Array, Array]:
     """Return the least and the greatest value of each column of an array with at least one row.
 
-    Ten times as fast as ``X.min(axis=0)`` where columns are few: NumPy works along rows, and wants them long.
+    Ten times as fast as ``X.min(axis=0)`` where columns are few: NumPy's loop runs along rows, and short rows slow it.
     """
     n_rows, n_columns = X.shape
     beside = min(_WIDE // max(n_columns, 1), n_rows)
@@ -55,11 +54,11 @@ class ColumnRanges:
         """Return the empty statistic of the same number of columns."""
         return self.of(len(self.low))
 
-    def update(self, rows: Any) -> Self:
+    def update(self, rows: Rows) -> Self:
         """Add rows, an array or a CSR matrix."""
         if rows.shape[0] == 0:
             return self
-        if not sparse.issparse(rows):
+        if isinstance(rows, np.ndarray):
             return self.merge(type(self)(*extremes(rows)))
         part = self.zero()
         np.minimum.at(part.low, rows.indices, rows.data)

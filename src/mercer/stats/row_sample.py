@@ -1,14 +1,14 @@
 """A uniform sample of rows that merges: the rows whose numbers have the smallest hashes."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 
-_WORDS = 4  # that one step of Philox's counter gives
+_WORDS = 4  # per step of the counter of Philox
 
 
 def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
@@ -28,7 +28,7 @@ def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
 class _Part(NamedTuple):
     """Some rows, with the key, the number and the value of each."""
 
-    rows: Any
+    rows: Rows
     keys: Array
     numbers: Array
     values: Array
@@ -39,10 +39,11 @@ class _Part(NamedTuple):
 
 @dataclass
 class RowSample:
-    """The ``size`` rows with the smallest keys: every set of so many rows is equally likely, however they are cut.
+    """The ``size`` rows with the smallest keys: every set of ``size`` rows is equally likely, however rows are cut.
 
-    Rows must be added, and merged, in their order: an earlier row wins where two keys are equal. Rows that can no
-    longer stay are let go now and then, since moving rows costs the most: at most ``2 size`` rows and a block are held.
+    Rows must be added and merged in their order: of two rows with the same key, the earlier one stays. Rows that cannot
+    stay are dropped only now and then, because copying rows is the main cost: at most ``2 size`` rows and one block are
+    held.
 
     Parameters
     ----------
@@ -64,14 +65,14 @@ class RowSample:
     size: int
     seed: int
     _parts: list[_Part] = field(default_factory=list)
-    _limit: Any = None  # keys from here on cannot stay
+    _limit: int | None = None  # rows whose keys are not smaller cannot stay
 
     def zero(self) -> Self:
         """Return the empty sample of the same size and seed."""
         return type(self)(self.size, self.seed)
 
-    def update(self, rows: Any, first_row: int | None = None, values: Any = None) -> Self:
-        """Add rows, numbered from ``first_row`` on (by default from 0), with a value each (by default their numbers).
+    def update(self, rows: Rows, first_row: int | None = None, values: Array | None = None) -> Self:
+        """Add rows, numbered from ``first_row`` on (by default 0), with one value per row (by default its number).
 
         The rows are kept as they are, and copied only where some of them are chosen.
         """
@@ -87,7 +88,7 @@ class RowSample:
         return self
 
     @property
-    def rows(self) -> Any:
+    def rows(self) -> Rows:
         """The sampled rows, in order: an array or a CSR matrix."""
         return self._whole().rows
 
@@ -107,7 +108,7 @@ class RowSample:
         return not self._parts
 
     def _add(self, part: _Part) -> None:
-        if self._limit is not None:  # ever fewer rows can still enter
+        if self._limit is not None:  # fewer and fewer rows can still enter
             chosen = np.flatnonzero(part.keys < self._limit)
             if not len(chosen):
                 return
@@ -115,7 +116,7 @@ class RowSample:
         self._parts.append(part)
         keys = np.concatenate([held.keys for held in self._parts])
         if len(keys) >= self.size:
-            self._limit = np.partition(keys, self.size - 1)[self.size - 1]
+            self._limit = int(np.partition(keys, self.size - 1)[self.size - 1])
         if len(keys) > 2 * self.size:
             self._whole()
 
@@ -123,8 +124,8 @@ class RowSample:
         """Return all that stay as one part, which replaces the others."""
         part = self._parts[0]
         if len(self._parts) > 1:
-            rows: Any = [held.rows for held in self._parts]
-            rows = sparse.vstack(rows, format="csr") if sparse.issparse(part.rows) else np.vstack(rows)
+            held = [part.rows for part in self._parts]
+            rows = sparse.vstack(held, format="csr") if sparse.issparse(part.rows) else np.vstack(held)
             part = _Part(rows, *(np.concatenate(columns) for columns in list(zip(*self._parts, strict=True))[1:]))
         if len(part.keys) > self.size:
             part = part.take(np.sort(np.argsort(part.keys, kind="stable")[: self.size]))

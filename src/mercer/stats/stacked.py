@@ -1,7 +1,7 @@
 """What a pass finds for each row, one row after the other."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mercer._typing import Array
 
 @dataclass
 class Stacked:
-    """Rows in the order in which they were added: merges must follow that of the blocks, as all engines' do.
+    """Rows in the order in which they were added: merges must follow the order of the blocks, as in all engines.
 
     >>> import numpy as np
     >>> from mercer.stats import Stacked
@@ -24,7 +24,7 @@ class Stacked:
         """Return no rows."""
         return type(self)()
 
-    def update(self, rows: Any) -> Self:
+    def update(self, rows: Array) -> Self:
         """Add rows at the end."""
         self.parts.append(rows)
         return self

@@ -1,7 +1,7 @@
 """What a pass finds in y: classes and their weights, or the mean of numbers."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class ClassTotals:
         """Return no classes."""
         return type(self)()
 
-    def update(self, labels: Any, weight: Array) -> Self:
+    def update(self, labels: Array, weight: Array) -> Self:
         """Add rows by their labels and weights."""
         classes, where = np.unique(labels, return_inverse=True)
         return self.merge(type(self)(classes, np.bincount(where, weight, len(classes))))

@@ -1,7 +1,7 @@
 """Sums of numbers over rows."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Totals:
         """Return the empty statistic of the same shape."""
         return self.of(len(self.values))
 
-    def update(self, rows: Any) -> Self:
+    def update(self, rows: Array) -> Self:
         """Add rows."""
         self.values += np.sum(rows, axis=0, dtype=np.float64)
         return self

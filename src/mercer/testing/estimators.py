@@ -32,7 +32,7 @@ def public_classes(base: type[_Base]) -> dict[str, type[_Base]]:
     """
     values = [getattr(module, name) for module in (mercer, kernels, features, gram) for name in module.__all__]
     classes = [value for value in values if isinstance(value, type) and issubclass(value, base)]
-    return {found.__name__: found for found in classes if not isabstract(found)}
+    return {found.__name__: found for found in classes if found is not base and not isabstract(found)}
 
 
 def seeded(estimator: Any) -> Any:
