@@ -1,0 +1,1 @@
+"""Kernel ridge regression in leaves: exact within a leaf, of low rank between leaves."""

@@ -1,0 +1,303 @@
+r"""Kernel ridge regression with a kernel that is exact within leaves and of low rank between them.
+
+With landmark rows I, :math:`R R^T = k(I, I) + \epsilon` and :math:`z(x) = R^{-1} k(I, x)`, the Gram matrix of all
+rows is
+
+.. math:: \tilde K = Z Z^T + \mathrm{blockdiag}(K_b - Z_b Z_b^T),
+
+which is positive semi-definite because :math:`K - Z Z^T` is. It is k within a leaf and the Nystroem approximation
+between two leaves. With no landmarks it is a separate kernel machine per leaf; with one leaf it is exact kernel ridge
+regression.
+
+Where we depart from the textbook (partially independent conditionals: Snelson and Ghahramani, "Local and global sparse
+Gaussian process approximations", AISTATS 2007): factors of leaves are in the precision of the rows, and only sums over
+leaves are in float64; a leaf whose matrix has no Cholesky factor in that precision gets a larger ridge.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.blas import get_blas_funcs
+from scipy.linalg.lapack import get_lapack_funcs
+
+from mercer._typing import Array, Rows
+from mercer.config import get_config, memory_budget
+from mercer.kernels import Kernel
+from mercer.parallel import for_each_block, one_blas_thread
+
+# What is added to the diagonal of k(I, I), relative to its mean, by precision.
+_JITTER = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-10}
+# A leaf without a Cholesky factor gets this multiple of its ridge, so many times at most.
+_GROWTH, _MOST_GROWTHS = 4.0, 16
+# The part of the memory that may hold factors between two passes; beyond it they are computed twice.
+_HELD_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class LeafFactors:
+    """L_b with L_b L_b' = S_b = K_b - Z_b Z_b' + ridge, and U_b' = (L_b^-1 Z_b)', both in Fortran order."""
+
+    lower: Array
+    Ut: Array
+    ridge: float
+
+
+@dataclass(frozen=True)
+class LeafSolution:
+    """What a ridge problem on leaves gives.
+
+    Attributes
+    ----------
+    dual : ndarray of shape (n, k)
+        The coefficient of k(., x_i) within the leaf of row i, in the order of the rows.
+    landmark_coef : ndarray of shape (n_leaves, m, k)
+        The coefficients of k(., I) in each leaf.
+    intercept : ndarray of shape (k,), float64
+        The weighted mean of the targets.
+    loo_residuals : ndarray of shape (n, k), float64, or None
+        y_i minus the prediction of the model without row i.
+    ridges : ndarray of shape (n_leaves,)
+        The ridge of each leaf: alpha, or more where that had no factor.
+    """
+
+    dual: Array
+    landmark_coef: Array
+    intercept: Array
+    loo_residuals: Array | None
+    ridges: Array
+
+
+class LeafSystem:
+    """The matrix of some rows in leaves, for any targets and ridges.
+
+    Parameters
+    ----------
+    kernel : Kernel, resolved
+    X : array or CSR matrix of shape (n, d), checked
+        Its precision is that of all factors.
+    leaves : sequence of arrays of row numbers
+        Every row is in one leaf. The rows may be those of some leaves of a tree only.
+    landmarks : array or CSR matrix of shape (m, d), or None
+        Rows that carry what leaves have in common; None for separate machines. Not used where there is one leaf.
+    hold : bool
+        Keep the matrices of the leaves, for several ridges.
+
+    Notes
+    -----
+    Time O(n (L^2 / 3 + 2 L m + m^2 / 2 + L d)) for leaves of L rows and m landmarks, about twice that with
+    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (L + m) numbers where a quarter of the memory
+    holds them: the factors are then computed once instead of twice, with the same bits.
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Rows, leaves: Sequence[Array], landmarks: Rows | None = None, *, hold: bool = False
+    ):
+        self.kernel, self.X, self.leaves = kernel, X, leaves
+        self.dtype = np.dtype(X.dtype)
+        self.landmarks = None if len(leaves) == 1 else landmarks
+        self.n_landmarks = 0 if self.landmarks is None else self.landmarks.shape[0]
+        self._hold = hold
+        self._held: dict[int, tuple[Array, Array]] = {}
+        self._root = np.empty((0, 0))
+        self._columns: Callable[[Any], Array] | None = None
+        if self.landmarks is not None:
+            self._root = _landmark_root(kernel, self.landmarks, self.dtype)
+            self._typed_root = np.asfortranarray(self._root, dtype=self.dtype)
+            self._columns = kernel._prepared(self.landmarks, self.dtype)
+
+    def solve(
+        self, Y: Array, alpha: float, sample_weight: Array | None = None, *, leave_one_out: bool = True
+    ) -> LeafSolution:
+        """Minimise sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2 about the weighted mean of y.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n, k)
+        alpha : float
+            The ridge, positive.
+        sample_weight : ndarray of shape (n,), optional
+            Positive. A row of weight 2 counts as two rows; leaving it out removes one of them, and a row of weight
+            below 1 is removed whole.
+        leave_one_out : bool
+            Whether to find the leave-one-out residuals. They are exact for the leaves and landmarks given: also the
+            mean is that of the other rows.
+        """
+        weight = np.ones(len(Y)) if sample_weight is None else sample_weight
+        mean = weight @ Y / weight.sum()
+        # A last column of ones says how a change of the mean changes the solution.
+        targets = np.column_stack([Y - mean, np.ones(len(Y))]).astype(self.dtype)
+        factors = self._factors(alpha, weight)
+        inner, w = self._between(factors, targets)
+        dual = np.empty(targets.shape, dtype=self.dtype)
+        coef = np.empty((len(self.leaves), self.n_landmarks, Y.shape[1]), dtype=self.dtype)
+        diagonal = np.empty(len(Y)) if leave_one_out else None
+        ridges = np.empty(len(self.leaves))
+
+        def finish(b: int) -> None:
+            rows, factor = self.leaves[b], factors.get(b)
+            ridges[b] = factor.ridge
+            dual[rows], w_b = _within(factor, targets[rows], w)
+            coef[b] = solve_triangular(self._root, w_b[:, :-1], lower=True, trans="T")
+            if diagonal is not None:
+                # 1 / (K~ + ridge)_ii is the least that the diagonal can be: rounding must not go below it.
+                least = 1.0 / (self.kernel._diag(self.X[rows]) + factor.ridge / weight[rows])
+                diagonal[rows] = np.maximum(_inverse_diagonal(factor, inner), least)
+
+        for_each_block(finish, range(len(self.leaves)))
+        residuals = None
+        if diagonal is not None:
+            ridge = np.empty(len(Y))
+            for rows, value in zip(self.leaves, ridges, strict=True):
+                ridge[rows] = value
+            residuals = _residuals(Y - mean, dual, diagonal, ridge, weight)
+        return LeafSolution(np.ascontiguousarray(dual[:, :-1]), coef, mean, residuals, ridges)
+
+    def _factors(self, alpha: float, weight: Array) -> "_Factors":
+        sizes = [len(rows) for rows in self.leaves]
+        n_bytes = sum(size * (size + self.n_landmarks) for size in sizes) * self.dtype.itemsize
+        holds = len(sizes) == 1 or n_bytes <= _HELD_SHARE * memory_budget().n_bytes
+        return _Factors(lambda b: self._factor(b, alpha, weight), len(sizes), holds=holds)
+
+    def _between(self, factors: "_Factors", targets: Array) -> tuple[Array, Array]:
+        """Return the Cholesky factor of A = I + sum_b U_b' U_b, and w = A^-1 sum_b U_b' L_b^-1 y_b; sums in order."""
+        inner, cross = np.eye(self.n_landmarks, order="F"), np.zeros((self.n_landmarks, targets.shape[1]))
+        if not self.n_landmarks:
+            return inner, cross
+
+        def part(b: int) -> tuple[Array, Array]:
+            factor = factors.get(b)
+            syrk, trsm = get_blas_funcs(("syrk", "trsm"), (factor.Ut,))
+            V = trsm(1.0, factor.lower, targets[self.leaves[b]], lower=1)
+            return syrk(1.0, factor.Ut, lower=1), factor.Ut @ V
+
+        for square, product in _in_order(part, len(self.leaves)):
+            inner += square
+            cross += product
+        with one_blas_thread():
+            root = np.asfortranarray(cholesky(inner, lower=True, overwrite_a=True, check_finite=False))
+            w = solve_triangular(root, solve_triangular(root, cross, lower=True), lower=True, trans="T")
+        return root.astype(self.dtype, order="F"), w
+
+    def _factor(self, b: int, alpha: float, weight: Array) -> LeafFactors:
+        """Factor the matrix of a leaf, with a larger ridge where rounding leaves it without a factor."""
+        inverse, ridge = 1.0 / weight[self.leaves[b]], alpha
+        for _ in range(_MOST_GROWTHS):
+            S, Zt = self._residual(b)
+            S[np.diag_indices_from(S)] += (ridge * inverse).astype(self.dtype)
+            lower, failed = get_lapack_funcs("potrf", (S,))(S, lower=1, overwrite_a=1, clean=1)
+            if not failed and np.isfinite(lower[-1, -1]):
+                trsm = get_blas_funcs("trsm", (lower,))
+                Ut = trsm(1.0, lower, Zt, side=1, trans_a=1, lower=1) if self.n_landmarks else Zt
+                return LeafFactors(lower, Ut, ridge)
+            ridge *= _GROWTH
+        raise ValueError(
+            f"leaf_ridge: the Gram matrix of a leaf of {len(inverse)} rows has no Cholesky factor in {self.dtype} with "
+            f"alpha up to {ridge / _GROWTH:g}. The kernel {self.kernel!r} may not be positive semi-definite; or raise "
+            "alpha, scale X down, or pass float64."
+        )
+
+    def _residual(self, b: int) -> tuple[Array, Array]:
+        """Return K_b - Z_b Z_b' (its lower triangle) and Z_b', in Fortran order; the first may be overwritten."""
+        if b not in self._held:
+            rows = self.X[self.leaves[b]]
+            S = np.asfortranarray(self.kernel._prepared(rows, self.dtype)(rows).T)
+            Zt = np.empty((0, len(S)), dtype=self.dtype, order="F")
+            if self._columns is not None:
+                trsm, syrk = get_blas_funcs(("trsm", "syrk"), (S,))
+                Zt = trsm(1.0, self._typed_root, np.asfortranarray(self._columns(rows).T), lower=1, overwrite_b=1)
+                S = syrk(-1.0, Zt, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
+            if not self._hold:
+                return S, Zt
+            self._held[b] = S, Zt
+        S, Zt = self._held[b]
+        return S.copy(order="F"), Zt
+
+
+class _Factors:
+    """The factors of the leaves, held after the first use or made again for each."""
+
+    def __init__(self, make: Callable[[int], LeafFactors], n_leaves: int, *, holds: bool):
+        self._make, self._holds = make, holds
+        self._held: list[LeafFactors | None] = [None] * n_leaves
+
+    def get(self, b: int) -> LeafFactors:
+        found = self._held[b]
+        if found is None:
+            found = self._make(b)
+            if self._holds:
+                self._held[b] = found
+        return found
+
+
+def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[Any]) -> Array:
+    """Return R with R R' = k(I, I) + jitter, in float64."""
+    gram = kernel._prepared(landmarks, np.float64)(landmarks)
+    kernel._check_finite(gram)
+    gram = (gram + gram.T) / 2
+    jitter = _JITTER[dtype] * float(np.mean(np.diagonal(gram)))
+    for _ in range(_MOST_GROWTHS):
+        gram[np.diag_indices_from(gram)] += jitter
+        potrf = get_lapack_funcs("potrf", (gram,))
+        with one_blas_thread():
+            root, failed = potrf(gram, lower=1, clean=1)
+        if not failed:
+            return np.asfortranarray(root)
+        jitter *= _GROWTH
+    raise ValueError(
+        f"leaf_ridge: {kernel!r} is not positive semi-definite: its Gram matrix on {landmarks.shape[0]} landmarks has no "
+        "Cholesky factor. Choose a kernel that is, or work without landmarks."
+    )
+
+
+def _within(factor: LeafFactors, targets: Array, w: Array) -> tuple[Array, Array]:
+    """Return the dual coefficients of a leaf, and w_b = w - Z_b' alpha_b in float64."""
+    trsm = get_blas_funcs("trsm", (factor.lower,))
+    V = trsm(1.0, factor.lower, targets, lower=1)
+    if len(w):
+        V -= factor.Ut.T @ w.astype(V.dtype)
+    dual = trsm(1.0, factor.lower, V, trans_a=1, lower=1)
+    return dual, w - factor.Ut @ V  # Z_b' L_b^-T V = U_b' V
+
+
+def _inverse_diagonal(factor: LeafFactors, inner: Array) -> Array:
+    """Return the diagonal of the inverse of K~ + ridge, for the rows of a leaf."""
+    trtri = get_lapack_funcs("trtri", (factor.lower,))
+    inverse, _ = trtri(factor.lower, lower=1)  # its upper triangle is that of the factor, 0
+    diagonal: Array = np.einsum("ij,ij->j", inverse, inverse, dtype=np.float64)
+    if len(inner):
+        trmm, trsm = get_blas_funcs(("trmm", "trsm"), (inverse,))
+        P = trsm(1.0, inner, trmm(1.0, inverse, factor.Ut, side=1, lower=1), lower=1)
+        diagonal -= np.einsum("ij,ij->j", P, P, dtype=np.float64)
+    return diagonal
+
+
+def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Array) -> Array:
+    """Return the leave-one-out residuals.
+
+    Without u of its weight w, a row has the ridge r / (w - u) instead of r / w. With c the diagonal of the inverse and
+    a the dual coefficient, its residual is then r w a / (w (w - u) + r u c), which is a / c for u = w = 1. The mean of
+    the other rows is lower by d = u (y - mean) / (W - u): this adds d times the residual of a target of ones.
+    """
+    left_out = np.minimum(weight, 1.0)
+    others = weight.sum() - left_out
+    lowered = np.divide(left_out, others, out=np.zeros_like(others), where=others > 0)[:, None] * Y
+    factor = ridge * weight / (weight * (weight - left_out) + ridge * left_out * diagonal)
+    return np.asarray(factor[:, None] * (dual[:, :-1] + lowered * dual[:, -1:]))
+
+
+def _in_order(part: Callable[[int], Any], n_parts: int) -> Iterator[Any]:
+    """Yield part(0), part(1), ... computed on the threads, a few at a time."""
+    at_once = 2 * get_config().threads
+    for start in range(0, n_parts, at_once):
+        found: dict[int, Any] = {}
+
+        def work(b: int, found: dict[int, Any] = found) -> None:
+            found[b] = part(b)
+
+        some = range(start, min(start + at_once, n_parts))
+        for_each_block(work, some)
+        for b in some:
+            yield found.pop(b)
