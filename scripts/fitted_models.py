@@ -168,6 +168,12 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     yield mercer.KernelSVR(GAUSSIAN, warm_start=True, tol=0.1, **few), ROWS, two
     yield mercer.KernelLogisticRegression(GAUSSIAN, warm_start=True, **few), ROWS, LABELS
     yield mercer.KernelLogisticRegression(GAUSSIAN, **few), CSR, one > 0.5
+    small = {"leaf_rows": 16, "n_landmarks": 5, "n_trees": 2, "random_state": 0}
+    yield mercer.LocalKernelRidge(GAUSSIAN, alpha=0.1, **small), CSR, one
+    yield mercer.LocalKernelRidge(Scale(GAUSSIAN, [1.0, 0.0, 2.0, 3.0]), **small), ROWS.astype(np.float32), two
+    yield mercer.LocalKernelRidge(EXPRESSION), ROWS, one
+    yield mercer.LocalKernelRidgeClassifier(GAUSSIAN, **small), ROWS, LABELS
+    yield mercer.LocalKernelRidgeClassifier(class_weight="balanced", **small), CSR, one > 0.5
     yield mercer.KernelOneClassSVM(GAUSSIAN, **few), ROWS, None
     yield mercer.KernelPCA(GAUSSIAN, n_components=3, map_components=7, fit_inverse_transform=True), ROWS, None
     yield mercer.KernelPCA(features=sketch, random_state=0), CSR, None

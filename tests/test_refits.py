@@ -14,9 +14,11 @@ PUBLIC = public_classes(BaseEstimator)
 ESTIMATORS = sorted(PUBLIC)
 
 # Parameters that make fits quick, and values that the kit cannot guess.
-QUICK = {"n_components": 16, "map_components": 16, "rank": 4, "n_clusters": 3}
+QUICK = {"n_components": 16, "map_components": 16, "rank": 4, "n_clusters": 3, "n_landmarks": 8, "leaf_rows": 16}
 OWN = {"KitchenSinksClassifier": {"C": 1.0}}
 OTHERS = {
+    "LocalKernelRidge": {"alpha": [0.5, 2.0]},
+    "LocalKernelRidgeClassifier": {"alpha": [0.5, 2.0]},
     "ScaleColumns": {"weights": [np.linspace(-1.0, 1.0, 10), [0.0, 2.0] * 5]},
     "SelectColumns": {"columns": [[0, 2], np.array([9, 1, 5])]},
 }

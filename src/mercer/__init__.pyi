@@ -61,6 +61,8 @@ from mercer.learners import KernelSVC as KernelSVC
 from mercer.learners import KernelSVR as KernelSVR
 from mercer.learners import KitchenSinksClassifier as KitchenSinksClassifier
 from mercer.learners import KitchenSinksRegressor as KitchenSinksRegressor
+from mercer.learners import LocalKernelRidge as LocalKernelRidge
+from mercer.learners import LocalKernelRidgeClassifier as LocalKernelRidgeClassifier
 from mercer.learners import NOGDClassifier as NOGDClassifier
 from mercer.learners import NOGDRegressor as NOGDRegressor
 from mercer.storage import ModelFileError as ModelFileError

@@ -6,6 +6,7 @@ Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same
 from mercer.learners.cca import KernelCCA
 from mercer.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from mercer.learners.kmeans import KernelKMeans
+from mercer.learners.local.ridge import LocalKernelRidge, LocalKernelRidgeClassifier
 from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
 from mercer.learners.online.fogd import FOGDClassifier, FOGDRegressor
@@ -28,6 +29,8 @@ __all__ = [
     "KernelSVR",
     "KitchenSinksClassifier",
     "KitchenSinksRegressor",
+    "LocalKernelRidge",
+    "LocalKernelRidgeClassifier",
     "NOGDClassifier",
     "NOGDRegressor",
 ]

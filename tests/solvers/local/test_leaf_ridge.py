@@ -80,6 +80,16 @@ def test_every_residual_is_that_of_a_refit(problem, kernel, weighted, rng):
         np.testing.assert_allclose(found[i], Y[i] - mean - K[i, kept] @ dual, rtol=1e-5, atol=1e-7)
 
 
+def test_a_row_may_be_left_out_whole(problem, rng):
+    X, Y, leaves, landmarks = problem
+    K, weight = dense_matrix(KERNELS[0], X, leaves, landmarks), rng.choice([0.3, 2.0, 5.0], N)
+    found = LeafSystem(KERNELS[0], X, leaves, landmarks).solve(Y, ALPHA, weight, left_out=weight).loo_residuals
+    for i in range(0, N, 10):
+        kept = np.arange(N) != i
+        dual, mean = dense_dual(K[np.ix_(kept, kept)], Y[kept], ALPHA, weight[kept])
+        np.testing.assert_allclose(found[i], Y[i] - mean - K[i, kept] @ dual, rtol=1e-5, atol=1e-7)
+
+
 def test_weights_are_repetitions(problem, rng):
     X, Y, leaves, landmarks = problem
     kernel, counts = KERNELS[0], rng.randint(1, 4, N)

@@ -88,8 +88,8 @@ class LeafSystem:
     Notes
     -----
     Time O(n (L^2 / 3 + 2 L m + m^2 / 2 + L d)) for leaves of L rows and m landmarks, about twice that with
-    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (L + m) numbers where a quarter of the memory
-    holds them: the factors are then computed once instead of twice, with the same bits.
+    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (L + m) numbers where a quarter of
+    the memory holds them: the factors are then computed once instead of twice, with the same bits.
     """
 
     def __init__(
@@ -109,7 +109,13 @@ class LeafSystem:
             self._columns = kernel._prepared(self.landmarks, self.dtype)
 
     def solve(
-        self, Y: Array, alpha: float, sample_weight: Array | None = None, *, leave_one_out: bool = True
+        self,
+        Y: Array,
+        alpha: float,
+        sample_weight: Array | None = None,
+        *,
+        left_out: Array | None = None,
+        leave_one_out: bool = True,
     ) -> LeafSolution:
         """Minimise sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2 about the weighted mean of y.
 
@@ -119,8 +125,10 @@ class LeafSystem:
         alpha : float
             The ridge, positive.
         sample_weight : ndarray of shape (n,), optional
-            Positive. A row of weight 2 counts as two rows; leaving it out removes one of them, and a row of weight
-            below 1 is removed whole.
+            Positive. A row of weight 2 counts as two rows.
+        left_out : ndarray of shape (n,), optional
+            The weight that leaving a row out removes, at most its weight; by default min(weight, 1), one of the two
+            rows that a weight of 2 stands for.
         leave_one_out : bool
             Whether to find the leave-one-out residuals. They are exact for the leaves and landmarks given: also the
             mean is that of the other rows.
@@ -152,7 +160,8 @@ class LeafSystem:
             ridge = np.empty(len(Y))
             for rows, value in zip(self.leaves, ridges, strict=True):
                 ridge[rows] = value
-            residuals = _residuals(Y - mean, dual, diagonal, ridge, weight)
+            taken = np.minimum(weight, 1.0) if left_out is None else left_out
+            residuals = _residuals(Y - mean, dual, diagonal, ridge, weight, taken)
         return LeafSolution(np.ascontiguousarray(dual[:, :-1]), coef, mean, residuals, ridges)
 
     def _factors(self, alpha: float, weight: Array) -> "_Factors":
@@ -247,8 +256,8 @@ def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[Any]) -> Arr
             return np.asfortranarray(root)
         jitter *= _GROWTH
     raise ValueError(
-        f"leaf_ridge: {kernel!r} is not positive semi-definite: its Gram matrix on {landmarks.shape[0]} landmarks has no "
-        "Cholesky factor. Choose a kernel that is, or work without landmarks."
+        f"leaf_ridge: {kernel!r} is not positive semi-definite: its Gram matrix on {landmarks.shape[0]} landmarks has "
+        "no Cholesky factor. Choose a kernel that is, or work without landmarks."
     )
 
 
@@ -274,14 +283,13 @@ def _inverse_diagonal(factor: LeafFactors, inner: Array) -> Array:
     return diagonal
 
 
-def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Array) -> Array:
+def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Array, left_out: Array) -> Array:
     """Return the leave-one-out residuals.
 
     Without u of its weight w, a row has the ridge r / (w - u) instead of r / w. With c the diagonal of the inverse and
     a the dual coefficient, its residual is then r w a / (w (w - u) + r u c), which is a / c for u = w = 1. The mean of
     the other rows is lower by d = u (y - mean) / (W - u): this adds d times the residual of a target of ones.
     """
-    left_out = np.minimum(weight, 1.0)
     others = weight.sum() - left_out
     lowered = np.divide(left_out, others, out=np.zeros_like(others), where=others > 0)[:, None] * Y
     factor = ridge * weight / (weight * (weight - left_out) + ridge * left_out * diagonal)

@@ -1,0 +1,340 @@
+"""What learners on leaves share: rows in memory, trees, a ridge problem per tree, and scores of new rows."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import ceil
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._typing import Array, Rows
+from mercer.config import config_context, get_config
+from mercer.data import Blocks, as_blocks
+from mercer.features.base import as_kernel
+from mercer.features.params import NestedParams
+from mercer.fresh_fit import adopt, unfitted
+from mercer.kernels import Kernel, Matern, TransformedKernel
+from mercer.learners.progress import progress
+from mercer.parallel import for_each_block
+from mercer.solvers.local.leaf_ridge import LeafSystem
+from mercer.solvers.local.leaf_sample import LeafSample, relative_error
+from mercer.solvers.local.trees import RandomTree
+from mercer.state import Count, Many, Member, Names, Real, Reals, Sizes, Stored, require
+from mercer.state import Rows as StoredRows
+from mercer.validation import (
+    block_norm,
+    check_finite_result,
+    check_integer,
+    check_jobs,
+    check_memory,
+    check_real,
+    check_rows,
+    check_weights,
+    rows_from,
+)
+
+# Leaves of the first tree, and landmarks, on which alpha is chosen.
+_CHOICE_LEAVES, _CHOICE_LANDMARKS = 5, 256
+# Values of alpha that are tried, as multiples of the mean of k(x, x): float32 factors fail below.
+_ALPHAS = np.logspace(-4, 1, 11)
+# Rows that are scored at a time, and kernel values that a thread holds for them.
+_SCORED_ROWS, _TILE_ENTRIES = 2**14, 2**20
+
+
+class LocalLearner(NestedParams, BaseEstimator):
+    """A mean of ridge problems on the leaves of random trees.
+
+    A subclass writes ``_check_y`` (of an array), ``_targets`` (y as a matrix of numbers, and a factor of each row's
+    weight) and ``_finish`` (what it makes of the leave-one-out residuals).
+    """
+
+    # d columns, p after the kernel's own transformation; n rows of positive weight; m landmarks; k targets.
+    _stored = Stored(
+        n_features_in_=Count("d", least=1),
+        feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
+        kernel_=Member(Kernel),
+        alpha_=Real(positive=True),
+        alpha_errors_=Reals((None,), 0.0),
+        rows=StoredRows(("n", "p"), attribute="_rows"),
+        landmarks=StoredRows(("m", "p"), attribute="_landmarks", nullable=True),
+        trees_=Many(Member(RandomTree, {"n_rows": "n", "n_columns": "p"}), "trees"),
+        dual=Many(Reals(("n", "k")), "trees", attribute="_dual"),
+        landmark_coef=Many(Reals((None, None, "k")), "trees", attribute="_landmark_coef"),
+        intercept=Reals(("k",), attribute="_intercept"),
+        scale=Reals(("k",), positive=True, attribute="_scale"),
+    )
+
+    _natural_kernel: ClassVar[Kernel] = Matern(1.5)
+    kernel: Any
+    alpha: Any
+    alphas: Any
+    n_landmarks: int
+    leaf_rows: int
+    n_trees: int
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    kernel_: Kernel
+    trees_: list[RandomTree]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit a ridge problem on the leaves of each tree.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_samples, n_features), or ``Blocks``
+            The rows are held in memory, as the fitted model holds them.
+        y : array of shape (n_samples,) or, in regression, (n_samples, n_targets)
+            Left out where X is ``Blocks``, which bring their own.
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 counts as two rows in the ridge problem. Trees and landmarks are drawn from the rows of
+            positive weight, without their weights.
+
+        Returns
+        -------
+        self
+        """
+        fitted = unfitted(self)
+        with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            fitted._fit(X, y, sample_weight)
+        adopt(self, fitted)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._check_params()
+        rng = check_random_state(self.random_state)
+        X, y, weight = self._all_rows(X, y, sample_weight)
+        Y, factor = self._targets(y, weight)
+        # Leaving a row out removes one of the rows that its weight stands for, with the factor of its class.
+        left_out, weight = np.minimum(weight, 1.0) * factor, weight * factor
+        kept = weight > 0
+        if not kept.any():
+            raise ValueError(
+                f"{type(self).__name__}: sample_weight must not be all zero. Leave it out for equal weights."
+            )
+        rows = X if kept.all() else X[kept]
+        self.kernel_ = as_kernel(type(self).__name__, self.kernel, self._natural_kernel).resolve(rows, weight[kept])
+        self.kernel_._check_domain("X", rows)
+        self._rows = self._transformed(rows)
+        self._rows = self._rows.copy() if self._rows is X else self._rows
+        self._check_size(Y.shape[1])
+        self._scale = _scales(Y)
+        residuals = np.empty_like(Y)
+        residuals[kept] = self._fit_trees(Y[kept] / self._scale, weight[kept], left_out[kept], rng) * self._scale
+        if not kept.all():
+            residuals[~kept] = Y[~kept] - self._scores(X[~kept])
+        if not np.isfinite(residuals).all():
+            raise ValueError(
+                f"{type(self).__name__}: the coefficients overflow: X or y are too large. Scale them down "
+                "(sklearn.preprocessing.StandardScaler), or pass float64."
+            )
+        self._finish(Y, residuals, weight)
+
+    def _fit_trees(self, Y: Array, weight: Array, left_out: Array, rng: np.random.RandomState) -> Array:
+        """Fit all trees and return the mean of their leave-one-out residuals."""
+        name, n_rows = type(self).__name__, self._rows.shape[0]
+        inner, m = self._inner_kernel, min(self.n_landmarks, n_rows)
+        several = n_rows > self.leaf_rows
+        drawn = np.sort(rng.permutation(n_rows)[:m])
+        self._landmarks = self._rows[drawn] if several and m else None
+        n_trees = self.n_trees if several else 1  # with one leaf all trees are the same
+        seeds = rng.randint(2**31 - 1, size=n_trees)
+        self.trees_ = [RandomTree.of(self._rows, self.leaf_rows, np.random.RandomState(seed)) for seed in seeds]
+        self.alpha_, self.alpha_errors_ = self._chosen_alpha(Y, weight, left_out, rng)
+        self._dual, self._landmark_coef, residuals = [], [], np.zeros_like(Y)
+        with progress(f"{name}: trees", n_trees * n_rows, self.verbose) as advance:
+            for tree in self.trees_:
+                system = LeafSystem(inner, self._rows, tree.leaves, self._landmarks)
+                solution = system.solve(Y, self.alpha_, weight, left_out=left_out)
+                self._dual.append(solution.dual)
+                self._landmark_coef.append(solution.landmark_coef)
+                self._intercept = solution.intercept
+                residuals += solution.loo_residuals
+                advance(n_rows)
+        return residuals / n_trees
+
+    def _chosen_alpha(
+        self, Y: Array, weight: Array, left_out: Array, rng: np.random.RandomState
+    ) -> tuple[float, Array]:
+        """Return alpha, and the leave-one-out error of each that was tried on a few whole leaves."""
+        if self.alpha != "loo":
+            return float(self.alpha), np.empty(0)
+        diagonal = self._inner_kernel._diag(self._rows[: min(1000, self._rows.shape[0])])
+        alphas = _ALPHAS * float(np.mean(diagonal)) if self.alphas is None else np.asarray(self.alphas, dtype=float)
+        sample = LeafSample.of(self.trees_[0], _CHOICE_LEAVES, rng)
+        rows = self._rows[sample.rows]
+        landmarks = None if self._landmarks is None else self._landmarks[:_CHOICE_LANDMARKS]
+        system = LeafSystem(self._inner_kernel, rows, sample.leaves, landmarks, hold=True)
+        some, targets = (weight[sample.rows], left_out[sample.rows]), Y[sample.rows]
+        errors = np.array([relative_error(system, targets, alpha, *some) for alpha in alphas])
+        return float(alphas[np.argmin(errors)]), errors
+
+    def _scores(self, X: Any) -> Array:
+        """Return the scores of rows (n, k), an array or ``Blocks``."""
+        check_is_fitted(self)
+        name = type(self).__name__
+        blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
+        if blocks.width != self.n_features_in_:
+            raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
+        parts = []
+        with self._threads(), np.errstate(over="ignore", invalid="ignore"):
+            for block in blocks.recut(_SCORED_ROWS, name).labelled():
+                with rows_from(block.first_row):
+                    self.kernel_._check_domain("X", block.X)
+                    values = self._scores_of(self._transformed(block.X).astype(self._rows.dtype, copy=False))
+                    parts.append(check_finite_result(name, "score", values).astype(block.X.dtype, copy=False))
+        return np.concatenate(parts)
+
+    def _scores_of(self, X: Rows) -> Array:
+        """Return the scores of transformed rows in float64: the mean over the trees."""
+        total = np.zeros((X.shape[0], len(self._intercept)))
+        for tree, dual, coef in zip(self.trees_, self._dual, self._landmark_coef, strict=True):
+            leaf = tree.leaf_of(X)
+            order = np.argsort(leaf, kind="stable")
+            ends = np.searchsorted(leaf[order], np.arange(tree.n_leaves), side="right")
+
+            def work(b: int, tree: RandomTree = tree, dual: Array = dual, coef: Array = coef) -> None:
+                rows = order[ends[b - 1] if b else 0 : ends[b]]  # noqa: B023 - used before the next tree
+                members, centres = tree.order[tree.slices[b]], self._rows[tree.order[tree.slices[b]]]
+                weights = dual[members]
+                if self._landmarks is not None:
+                    centres, weights = _stack(self._landmarks, centres), np.concatenate([coef[b], weights])
+                values = self._inner_kernel._prepared(centres, self._rows.dtype)
+                step = max(16, _TILE_ENTRIES // len(weights))
+                for start in range(0, len(rows), step):
+                    some = rows[start : start + step]
+                    total[some] += values(X[some]) @ weights
+
+            used = [b for b in range(tree.n_leaves) if ends[b] > (ends[b - 1] if b else 0)]
+            for_each_block(work, used)
+        return (total / len(self.trees_) + self._intercept) * self._scale
+
+    @property
+    def _inner_kernel(self) -> Kernel:
+        """The kernel of transformed rows."""
+        kernel = self.kernel_
+        while isinstance(kernel, TransformedKernel):
+            kernel = kernel.kernel
+        return kernel
+
+    def _transformed(self, X: Rows) -> Rows:
+        """Return rows as the kernel sees them: trees are cut there, and no tile transforms them again."""
+        kernel = self.kernel_
+        while isinstance(kernel, TransformedKernel):
+            X, kernel = kernel.apply(X), kernel.kernel
+        return X
+
+    def _all_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array]:
+        """Return X, y and the weights, checked, in memory."""
+        name = type(self).__name__
+        if isinstance(X, Blocks):
+            if y is not None or sample_weight is not None:
+                raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
+            if not X.is_labelled:
+                raise ValueError(f"{name} requires y to be passed: make the blocks with as_blocks(X, y).")
+            self.n_features_in_ = X.width
+            if X.names is not None:
+                self.feature_names_in_ = np.asarray(X.names, dtype=object)
+            blocks = list(X.recut(_SCORED_ROWS, name).labelled())
+            rows = [block.X for block in blocks]
+            whole = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+            labels = np.concatenate([np.asarray(block.y) for block in blocks])
+            weights = None if blocks[0].sample_weight is None else np.concatenate([b.sample_weight for b in blocks])
+            return whole, self._check_y(labels), _weights(name, weights, whole.shape[0])
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        if isinstance(X, Iterator):
+            as_blocks(X, owner=name)  # which refuses it, in words
+        X = check_rows(self, X, reset=True)
+        block_norm(name, "X", X, slice(0, X.shape[0]))
+        y = self._check_y(y)
+        if len(y) != X.shape[0]:
+            raise ValueError(
+                f"{name}: X has {X.shape[0]} rows and y has {len(y)}: inconsistent numbers of samples. Each row needs "
+                "one entry of y."
+            )
+        return X, y, _weights(name, sample_weight, X.shape[0])
+
+    def _check_params(self) -> None:
+        """Refuse parameters that ``fit`` refuses, whatever the rows."""
+        name = type(self).__name__
+        as_kernel(name, self.kernel, self._natural_kernel)
+        check_integer(name, "n_landmarks", self.n_landmarks, least=0)
+        check_integer(name, "leaf_rows", self.leaf_rows)
+        check_integer(name, "n_trees", self.n_trees)
+        if not (isinstance(self.alpha, str) and self.alpha == "loo"):
+            way_out = "Or write alpha='loo' to choose it by leave-one-out errors."
+            check_real(name, "alpha", self.alpha, least=0, strict=True, way_out=way_out)
+        for i, alpha in enumerate([] if self.alphas is None else self.alphas):
+            check_real(name, f"alphas[{i}]", alpha, least=0, strict=True)
+        if self.alphas is not None and not len(self.alphas):
+            raise ValueError(f"{name}: alphas must hold at least one number > 0. Leave it out for those of {name}.")
+
+    def _check_size(self, n_targets: int) -> None:
+        """Refuse leaves and landmarks beyond memory before any work."""
+        n_rows, itemsize = self._rows.shape[0], self._rows.dtype.itemsize
+        width = min(self.leaf_rows, n_rows)
+        n_leaves, m = ceil(n_rows / width), min(self.n_landmarks, n_rows)
+        if n_leaves == 1:
+            m = 0
+        model = self.n_trees * (n_rows * n_targets + n_leaves * (m * n_targets + 2 * self._rows.shape[1]))
+        threads = min(get_config().threads, n_leaves)
+        work = threads * (3 * width**2 + 3 * width * m) + 4 * m**2
+        n_bytes = (model + work) * itemsize
+        what = f"leaves of {width} rows, {m} landmarks and {self.n_trees} trees"
+        way_out = "Lower leaf_rows, n_landmarks or n_trees, pass float32 rows, or fit on fewer rows."
+        check_memory(type(self).__name__, "leaf_rows", self.leaf_rows, n_bytes, what, way_out=way_out)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        self._check_params()
+        check_random_state(self.random_state)
+        require(isinstance(self.verbose, int), "verbose must be an integer")
+        with self._threads():
+            pass
+        m = 0 if self._landmarks is None else sizes["m"]
+        require(sizes["trees"] >= 1, "trees_ must hold a tree")
+        for tree, coef in zip(self.trees_, self._landmark_coef, strict=True):
+            require(coef.shape[:2] == (tree.n_leaves, m), "landmark_coef must have the leaves and the landmarks")
+        dtypes = {self._rows.dtype, *(dual.dtype for dual in self._dual)}
+        require(len(dtypes) == 1, "rows and dual must be of one precision")
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
+            yield
+
+    def _check_y(self, y: Any) -> Array:
+        raise NotImplementedError
+
+    def _targets(self, y: Array, weight: Array) -> tuple[Array, Any]:
+        raise NotImplementedError
+
+    def _finish(self, Y: Array, residuals: Array, weight: Array) -> None:
+        raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trees_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _weights(owner: str, sample_weight: Any, n_rows: int) -> Array:
+    return np.ones(n_rows) if sample_weight is None else check_weights(owner, sample_weight, n_rows)
+
+
+def _scales(Y: Array) -> Array:
+    """Return powers of 2 near the largest entry of each target: targets of any size then have float32 factors."""
+    exponents = np.frexp(np.abs(Y).max(axis=0))[1]
+    return np.asarray(np.ldexp(1.0, np.clip(exponents, -1000, 1000)))
+
+
+def _stack(landmarks: Rows, rows: Rows) -> Rows:
+    both = (landmarks, rows)
+    return sparse.vstack(both, format="csr") if sparse.issparse(rows) else np.concatenate(both)
