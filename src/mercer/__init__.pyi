@@ -39,6 +39,7 @@ from mercer.kernels import Kernel as Kernel
 from mercer.kernels import Laplacian as Laplacian
 from mercer.kernels import Linear as Linear
 from mercer.kernels import Matern as Matern
+from mercer.kernels import Metric as Metric
 from mercer.kernels import Normalized as Normalized
 from mercer.kernels import Polynomial as Polynomial
 from mercer.kernels import RationalQuadratic as RationalQuadratic

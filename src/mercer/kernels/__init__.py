@@ -22,6 +22,7 @@ from mercer.kernels.dot_product import (
 from mercer.kernels.functions import Composed, Normalized
 from mercer.kernels.given import FunctionKernel, PrecomputedKernel
 from mercer.kernels.kitchen_sinks import ExpectedProduct
+from mercer.kernels.metric import Metric
 from mercer.kernels.parse import KernelSyntaxError, parse_kernel
 from mercer.kernels.radial import (
     Cauchy,
@@ -57,6 +58,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Metric",
     "Normalized",
     "Polynomial",
     "PrecomputedKernel",
