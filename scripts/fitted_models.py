@@ -172,7 +172,7 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     yield mercer.KernelLogisticRegression(GAUSSIAN, **few), CSR, one > 0.5
     small = {"leaf_rows": 16, "n_landmarks": 5, "n_trees": 2, "random_state": 0}
     yield mercer.LocalKernelRidge(GAUSSIAN, alpha=0.1, **small), CSR, one
-    yield mercer.LocalKernelRidge(Scale(GAUSSIAN, [1.0, 0.0, 2.0, 3.0]), **small), ROWS.astype(np.float32), two
+    yield mercer.LocalKernelRidge(ScaledColumns(GAUSSIAN, [1.0, 0.0, 2.0, 3.0]), **small), ROWS.astype(np.float32), two
     yield mercer.LocalKernelRidge(EXPRESSION), ROWS, one
     yield mercer.LocalKernelRidgeClassifier(GAUSSIAN, **small), ROWS, LABELS
     yield mercer.LocalKernelRidgeClassifier(class_weight="balanced", **small), CSR, one > 0.5

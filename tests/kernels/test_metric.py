@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import Gaussian, Laplacian, LocalKernelRidge, Matern, Metric, Nystroem, Polynomial, Scale, parse_kernel
+from mercer import (
+    Gaussian,
+    Laplacian,
+    LocalKernelRidge,
+    Matern,
+    Metric,
+    Nystroem,
+    Polynomial,
+    ScaledColumns,
+    parse_kernel,
+)
 from mercer.storage import dumps, loads
 from mercer.testing import check_kernel
 
@@ -16,7 +26,7 @@ T = np.random.RandomState(0).standard_normal((5, 3))
     [
         Metric(Gaussian(gamma=0.3), T),
         Metric(Polynomial(2, coef0=1.0), T),
-        Metric(Scale(Laplacian(gamma=0.3), [1, 2, 3]), T),
+        Metric(ScaledColumns(Laplacian(gamma=0.3), [1, 2, 3]), T),
     ],
     ids=["gaussian", "polynomial", "nested"],
 )
@@ -30,14 +40,16 @@ def test_it_is_the_kernel_of_transformed_rows(rng, layout):
     for inner in (Gaussian(gamma=0.3), Laplacian(gamma=0.3), Matern(1.5, length_scale=1.0)):
         np.testing.assert_allclose(Metric(inner, T)(layout(X)), inner(X @ T), rtol=1e-12)
         np.testing.assert_allclose(
-            Metric(inner, T)._prepared(X, np.float32)(layout(X[:2])), inner(X @ T)[:2], rtol=1e-4
+            Metric(inner, T).evaluator(X, np.float32)(layout(X[:2])), inner(X @ T)[:2], rtol=1e-4
         )
 
 
 def test_a_diagonal_matrix_is_a_scale(rng):
     X = rng.standard_normal((6, 3))
     np.testing.assert_allclose(
-        Metric(Gaussian(gamma=1.0), np.diag([1.0, 0.0, 2.0]))(X), Scale(Gaussian(gamma=1.0), [1, 0, 2])(X), rtol=1e-12
+        Metric(Gaussian(gamma=1.0), np.diag([1.0, 0.0, 2.0]))(X),
+        ScaledColumns(Gaussian(gamma=1.0), [1, 0, 2])(X),
+        rtol=1e-12,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
 from mercer.kernels.transforms import TransformedKernel
 
 
@@ -15,7 +15,7 @@ class Metric(TransformedKernel):
     r"""A kernel of transformed rows, :math:`k(x^T T, y^T T)`.
 
     A kernel of the distance becomes one of the distance :math:`\sqrt{(x - y)^T T T^T (x - y)}`: directions that do not
-    matter are shortened, and columns may be mixed. ``Scale`` is the same with a diagonal T, without the products.
+    matter are shortened, and columns may be mixed. ``ScaledColumns`` is the same with a diagonal T, without products.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Metric(TransformedKernel):
         if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
             raise ValueError(
                 "Metric: matrix must be a two-dimensional array of finite numbers, one row per column of X, got "
-                f"{np.shape(self.matrix)}. For one factor per column use Scale."
+                f"{np.shape(self.matrix)}. For one factor per column use ScaledColumns."
             )
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
@@ -71,6 +71,7 @@ class Metric(TransformedKernel):
             )
         return np.asarray(X @ self.matrix.astype(X.dtype, copy=False))
 
-    def _prepared(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        inner = self.kernel._prepared(self.apply(Y).astype(dtype, copy=False), dtype)
+    @override
+    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+        inner = self.kernel.evaluator(self.apply(Y).astype(dtype, copy=False), dtype)
         return lambda X: inner(self.apply(X).astype(dtype, copy=False))

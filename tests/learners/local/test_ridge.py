@@ -7,7 +7,15 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import Columns, Gaussian, LocalKernelRidge, LocalKernelRidgeClassifier, Matern, Scale, config_context
+from mercer import (
+    Columns,
+    Gaussian,
+    LocalKernelRidge,
+    LocalKernelRidgeClassifier,
+    Matern,
+    ScaledColumns,
+    config_context,
+)
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.testing import check_learner
 
@@ -104,7 +112,7 @@ def test_trees_are_cut_where_the_kernel_sees_the_rows(table):
     fitted = [
         LocalKernelRidge(kernel, alpha=0.1, leaf_rows=90, random_state=0).fit(rows, y)
         for kernel, rows in [
-            (Scale(Gaussian(gamma=0.3), weights), wide),
+            (ScaledColumns(Gaussian(gamma=0.3), weights), wide),
             (Columns(Gaussian(gamma=0.3), [0, 1, 2]), wide),
             (Gaussian(gamma=0.3), X),
         ]

@@ -118,7 +118,7 @@ class LocalLearner(NestedParams, BaseEstimator):
             )
         rows = X if kept.all() else X[kept]
         self.kernel_ = as_kernel(type(self).__name__, self.kernel, self._natural_kernel).resolve(rows, weight[kept])
-        self.kernel_._check_domain("X", rows)
+        self.kernel_.check_domain("X", rows)
         self._rows = self._transformed(rows)
         self._rows = self._rows.copy() if self._rows is X else self._rows
         self._check_size(Y.shape[1])
@@ -163,7 +163,7 @@ class LocalLearner(NestedParams, BaseEstimator):
         """Return alpha, and the leave-one-out error of each that was tried on a few whole leaves."""
         if self.alpha != "loo":
             return float(self.alpha), np.empty(0)
-        diagonal = self._inner_kernel._diag(self._rows[: min(1000, self._rows.shape[0])])
+        diagonal = self._inner_kernel.evaluate_diag(self._rows[: min(1000, self._rows.shape[0])])
         alphas = _ALPHAS * float(np.mean(diagonal)) if self.alphas is None else np.asarray(self.alphas, dtype=float)
         sample = LeafSample.of(self.trees_[0], _CHOICE_LEAVES, rng)
         rows = self._rows[sample.rows]
@@ -184,7 +184,7 @@ class LocalLearner(NestedParams, BaseEstimator):
         with self._threads(), np.errstate(over="ignore", invalid="ignore"):
             for block in blocks.recut(_SCORED_ROWS, name).labelled():
                 with rows_from(block.first_row):
-                    self.kernel_._check_domain("X", block.X)
+                    self.kernel_.check_domain("X", block.X)
                     values = self._scores_of(self._transformed(block.X).astype(self._rows.dtype, copy=False))
                     parts.append(check_finite_result(name, "score", values).astype(block.X.dtype, copy=False))
         return np.concatenate(parts)
@@ -203,7 +203,7 @@ class LocalLearner(NestedParams, BaseEstimator):
                 weights = dual[members]
                 if self._landmarks is not None:
                     centres, weights = _stack(self._landmarks, centres), np.concatenate([coef[b], weights])
-                values = self._inner_kernel._prepared(centres, self._rows.dtype)
+                values = self._inner_kernel.evaluator(centres, self._rows.dtype)
                 step = max(16, _TILE_ENTRIES // len(weights))
                 for start in range(0, len(rows), step):
                     some = rows[start : start + step]

@@ -32,7 +32,7 @@ class LocalKernelRidge(MultiOutputMixin, RegressorMixin, LocalLearner):
     ----------
     kernel : Kernel, default=Matern(1.5)
         Any positive semi-definite kernel. Trees are cut in the space of a kernel's own transformation, such as that of
-        ``Metric`` or ``Scale``.
+        ``Metric`` or ``ScaledColumns``.
     alpha : float or "loo", default="loo"
         The ridge. "loo" takes the one of ``alphas`` with the least leave-one-out error on five whole leaves.
     alphas : sequence of float, optional

@@ -93,7 +93,7 @@ class LeafSystem:
     """
 
     def __init__(
-        self, kernel: Kernel, X: Rows, leaves: Sequence[Array], landmarks: Rows | None = None, *, hold: bool = False
+        self, kernel: Kernel, X: Rows, leaves: Sequence[Array], landmarks: "Rows | None" = None, *, hold: bool = False
     ):
         self.kernel, self.X, self.leaves = kernel, X, leaves
         self.dtype = np.dtype(X.dtype)
@@ -106,7 +106,7 @@ class LeafSystem:
         if self.landmarks is not None:
             self._root = _landmark_root(kernel, self.landmarks, self.dtype)
             self._typed_root = np.asfortranarray(self._root, dtype=self.dtype)
-            self._columns = kernel._prepared(self.landmarks, self.dtype)
+            self._columns = kernel.evaluator(self.landmarks, self.dtype)
 
     def solve(
         self,
@@ -151,7 +151,7 @@ class LeafSystem:
             coef[b] = solve_triangular(self._root, w_b[:, :-1], lower=True, trans="T")
             if diagonal is not None:
                 # 1 / (K~ + ridge)_ii is the least that the diagonal can be: rounding must not go below it.
-                least = 1.0 / (self.kernel._diag(self.X[rows]) + factor.ridge / weight[rows])
+                least = 1.0 / (self.kernel.evaluate_diag(self.X[rows]) + factor.ridge / weight[rows])
                 diagonal[rows] = np.maximum(_inverse_diagonal(factor, inner), least)
 
         for_each_block(finish, range(len(self.leaves)))
@@ -212,7 +212,7 @@ class LeafSystem:
         """Return K_b - Z_b Z_b' (its lower triangle) and Z_b', in Fortran order; the first may be overwritten."""
         if b not in self._held:
             rows = self.X[self.leaves[b]]
-            S = np.asfortranarray(self.kernel._prepared(rows, self.dtype)(rows).T)
+            S = np.asfortranarray(self.kernel.evaluator(rows, self.dtype)(rows).T)
             Zt = np.empty((0, len(S)), dtype=self.dtype, order="F")
             if self._columns is not None:
                 trsm, syrk = get_blas_funcs(("trsm", "syrk"), (S,))
@@ -243,8 +243,8 @@ class _Factors:
 
 def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[Any]) -> Array:
     """Return R with R R' = k(I, I) + jitter, in float64."""
-    gram = kernel._prepared(landmarks, np.float64)(landmarks)
-    kernel._check_finite(gram)
+    gram = kernel.evaluator(landmarks, np.float64)(landmarks)
+    kernel.check_finite(gram)
     gram = (gram + gram.T) / 2
     jitter = _JITTER[dtype] * float(np.mean(np.diagonal(gram)))
     for _ in range(_MOST_GROWTHS):
