@@ -233,7 +233,8 @@ class Classes(Targets):
 
     def look(self, found: ClassTotals, block: Block, weight: Array) -> None:
         """Add the classes of a block."""
-        found.update(block.y if self.checked else self.check(block.y), weight)
+        labels: Any = block.y
+        found.update(labels if self.checked else self.check(labels), weight)
 
     def known(self, found: Any) -> Self:
         """Return the targets with the classes and their weights."""
