@@ -154,7 +154,8 @@ class LocalLearner(NestedParams, BaseEstimator):
                 self._landmark_coef.append(solution.landmark_coef)
                 self._intercept = solution.intercept
                 residuals += solution.loo_residuals
-                advance(n_rows)
+                if advance is not None:
+                    advance(n_rows)
         return residuals / n_trees
 
     def _chosen_alpha(
