@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.features import FeatureMap
@@ -294,7 +294,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self._check_covariances(width)
         empty = Moments.of(width, 0, self._origin(rows))
 
-        def work(Z: Any, Y: Any, weight: Array | None) -> Moments:
+        def work(Z: Rows, Y: Rows, weight: Array | None) -> Moments:
             return empty.zero().update(_side_by_side(Z, Y), np.empty((Z.shape[0], 0)), weight)
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow ends in an error below
@@ -343,14 +343,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         return tags
 
 
-def _side_by_side(A: Any, B: Any) -> Any:
+def _side_by_side(A: Rows, B: Rows) -> Rows:
     B = B.astype(A.dtype, copy=False)
     if sparse.issparse(A) or sparse.issparse(B):
         return sparse.hstack([A, B], format="csr")
     return np.hstack([A, B])
 
 
-def _scores(Z: Any, mean: Array, weights: Array) -> Array:
+def _scores(Z: Rows, mean: Array, weights: Array) -> Array:
     directions = weights.astype(Z.dtype, copy=False)
     if sparse.issparse(Z):
         return np.asarray(Z @ directions - (mean @ weights).astype(Z.dtype))

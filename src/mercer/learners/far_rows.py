@@ -20,7 +20,7 @@ from warnings import warn
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Csr, Rows
 from mercer.features import FeatureMap
 from mercer.fitting import Survey
 from mercer.learners.callers import caller_level
@@ -36,7 +36,7 @@ LEVEL = 0.01
 _NAMED = 5
 
 
-def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: Any = None) -> Array | None:
+def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: "Rows | None" = None) -> Array | None:
     """Return the limits (2, d) beyond which a row is far, or None where features follow the kernel.
 
     Without a sample the bulk is the range of all rows.
@@ -52,20 +52,24 @@ def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: Any = None) 
     return np.stack([low - margin, high + margin])
 
 
-def bulk_of(X: Any) -> Array:
+def bulk_of(X: Rows) -> Array:
     """Return the least and the greatest value (2, d) of each column without 0.5 % of the rows on each side.
 
     Time O(n d) for arrays; O(N log N + d) for the N entries of a CSR matrix, whose zeros are values.
     """
     n_rows = X.shape[0]
     ranks = np.array([int(_TAIL * n_rows), n_rows - 1 - int(_TAIL * n_rows)])
-    if not sparse.issparse(X):
-        return np.asarray(np.partition(X, ranks, axis=0)[ranks], dtype=np.float64)
+    if sparse.issparse(X):
+        return _bulk_of_csr(X, ranks)
+    return np.asarray(np.partition(X, ranks, axis=0)[ranks], dtype=np.float64)
+
+
+def _bulk_of_csr(X: Csr, ranks: Array) -> Array:
     by_column = np.lexsort((X.data, X.indices))
     values = np.append(X.data[by_column], 0.0).astype(np.float64)
     n_stored = np.bincount(X.indices, minlength=X.shape[1])
     n_negative = np.bincount(X.indices[X.data < 0], minlength=X.shape[1])
-    starts, n_zeros = np.cumsum(n_stored) - n_stored, n_rows - n_stored
+    starts, n_zeros = np.cumsum(n_stored) - n_stored, X.shape[0] - n_stored
     bulk = np.zeros((2, X.shape[1]))
     for side, rank in zip(bulk, ranks, strict=True):
         # in order: the negative entries, the zeros that are not stored, the others
@@ -88,7 +92,7 @@ class FarRows:
             # columns where 0 is far: there, rows of a CSR matrix must store an entry
             self._zero_is_far = np.flatnonzero((low > 0) | (high < 0))
 
-    def see(self, X: Any) -> None:
+    def see(self, X: Rows) -> None:
         """Count the far rows of a block, an array or a CSR matrix."""
         if self._limits is None:
             return
@@ -110,7 +114,7 @@ class FarRows:
         rows, places = np.nonzero((some < low[columns]) | (some > high[columns]))
         return rows, columns[places]
 
-    def _far_entries_of_csr(self, X: Any) -> tuple[Array, Array]:
+    def _far_entries_of_csr(self, X: Csr) -> tuple[Array, Array]:
         low, high = self._limits  # type: ignore[misc]
         far = np.flatnonzero((X.data < low[X.indices]) | (X.data > high[X.indices]))
         rows, columns = np.searchsorted(X.indptr, far, side="right") - 1, X.indices[far]

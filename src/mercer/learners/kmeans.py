@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.data import Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.fitting import Assignment, FeatureRows, MapPlan, lloyd, mini_batches
@@ -170,7 +170,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         weight = 1.0 if sample_weight is None else sample_weight
         return -float(squares @ check_weights(type(self).__name__, weight, len(squares)))
 
-    def _squares(self, Z: Any) -> Array:
+    def _squares(self, Z: Rows) -> Array:
         return squared_distances(Z, squared_norms(Z), self.cluster_centers_)
 
     def _map_plan(self) -> MapPlan:
@@ -254,7 +254,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         norms = squared_norms(Z)
         return lambda rng: Z[kmeans_plus_plus(Z, norms, weight, self.n_clusters, rng)].astype(np.float64)
 
-    def _dense(self, rows: Any) -> Array:
+    def _dense(self, rows: Rows) -> Array:
         Z: Any = self.feature_map_.transform(rows)
         return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
 
@@ -280,7 +280,7 @@ def _may_keep(rows: FeatureRows, row_bytes: int) -> bool:
     return rows.passes.engine.shares_memory and rows.allows(rows.n_rows * row_bytes, _KEPT_SHARE)
 
 
-def _distinct(rows: Any, weight: Array) -> tuple[Any, Array]:
+def _distinct(rows: Rows, weight: Array) -> tuple[Rows, Array]:
     """Return each row of positive weight once, with the total weight of its copies, in the order of their hashes.
 
     The order depends on the rows alone, so that weighted rows and repeated rows have the same first centres.
@@ -290,7 +290,7 @@ def _distinct(rows: Any, weight: Array) -> tuple[Any, Array]:
     return rows[first[weight > 0]], weight[weight > 0]
 
 
-def _hashes(X: Any) -> Array:
+def _hashes(X: Rows) -> Array:
     """Return 64 bits of each row's non-zero entries: the same for dense and CSR rows of one precision.
 
     The sum over the entries of splitmix64's mixture of their bits and columns.

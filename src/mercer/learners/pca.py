@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.data import Blocks, as_blocks
 from mercer.fitting import FeatureRows, MapPlan
 from mercer.fitting.map_plan import BLOCK_ROWS
@@ -153,7 +153,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             raise ValueError(f"{name}: X has {scores.shape[1]} columns and must hold {self._n_features_out} scores.")
         return self.inverse_.predict(scores)
 
-    def _scores_of(self, Z: Any) -> Array:
+    def _scores_of(self, Z: Rows) -> Array:
         axes = self.components_.T.astype(Z.dtype, copy=False)
         if sparse.issparse(Z):
             return np.asarray(Z @ axes - (self.mean_ @ self.components_.T).astype(Z.dtype))
@@ -202,7 +202,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         """Solve with the covariance of one pass."""
         empty = Moments.of(rows.n_features, 0, rows.origin)
 
-        def work(Z: Any, Y: Any, weight: Array | None) -> Moments:
+        def work(Z: Rows, Y: Any, weight: Array | None) -> Moments:
             return empty.zero().update(Z, np.empty((Z.shape[0], 0)), weight)
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow ends in an error below
@@ -218,7 +218,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         """Solve with products Z^T W Z v, one pass over the rows each, with the mean subtracted from the scores."""
         width = rows.n_features
 
-        def sums(Z: Any, Y: Any, weight: Array | None) -> Gradient:
+        def sums(Z: Rows, Y: Any, weight: Array | None) -> Gradient:
             weight = np.ones(Z.shape[0]) if weight is None else weight
             part = Gradient.of(width + 1, 1)
             part.vector[:-1] = Gradient.of(width, 1).update(Z, weight).vector
@@ -233,7 +233,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             raise ValueError(f"{type(self).__name__}: {self._overflow}")
 
         def product(directions: Array) -> Array:
-            def work(Z: Any, Y: Any, weight: Array | None) -> Gradient:
+            def work(Z: Rows, Y: Any, weight: Array | None) -> Gradient:
                 scores = Z @ directions.astype(Z.dtype) - mean @ directions
                 return Gradient.of(*directions.shape).update(Z, scores if weight is None else weight[:, None] * scores)
 

@@ -1,11 +1,10 @@
 """Ridge regression by products with the features, where they are sparse or D x D matrices exceed the memory."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.fitting import FeatureRows
 from mercer.learners.hashing import splitmix64
 from mercer.solvers import ShiftedSolutions, Solution, conjugate_gradients, gcv_score, shifted_conjugate_gradients
@@ -52,7 +51,7 @@ class CentredSystem:
     def product(self, direction: Array) -> Array:
         """Return G times an array of shape (D, m)."""
 
-        def work(Z: Any, Y: Array, weight: Array | None) -> Gradient:
+        def work(Z: Rows, Y: Array, weight: Array | None) -> Gradient:
             scores = self._predicted(Z, direction)
             return Gradient.of(*direction.shape).update(Z, scores if weight is None else weight[:, None] * scores)
 
@@ -64,7 +63,7 @@ class CentredSystem:
         m, D, k = coefs.shape
         flat = np.moveaxis(coefs, 0, 1).reshape(D, m * k)
 
-        def work(first_row: int, Z: Any, Y: Array, weight: Array | None) -> Totals:
+        def work(first_row: int, Z: Rows, Y: Array, weight: Array | None) -> Totals:
             columns = _with_probes(Y, weight, first_row, self.n_probes)[:, :k] - self.target_mean[:k]
             errors = columns[:, None, :] - self._predicted(Z, flat).reshape(len(Y), m, k)
             squares = np.square(errors).reshape(len(Y), m * k)
@@ -73,7 +72,7 @@ class CentredSystem:
         sums: Array = self.rows.reduce_numbered("residuals", work, Totals.of(m * k)).values
         return sums.reshape(m, k)
 
-    def _predicted(self, Z: Any, coefs: Array) -> Array:
+    def _predicted(self, Z: Rows, coefs: Array) -> Array:
         predicted: Array = np.asarray(Z @ coefs.astype(Z.dtype), dtype=np.float64) - self.feature_mean @ coefs
         return predicted
 
@@ -88,7 +87,7 @@ def centred_system(rows: FeatureRows, target_origin: Array, *, with_probes: bool
     origin = np.append(target_origin, np.zeros(n_probes))
     shape = rows.n_features, len(origin) + 1
 
-    def sums(first_row: int, Z: Any, Y: Array, weight: Array | None) -> Gradient:
+    def sums(first_row: int, Z: Rows, Y: Array, weight: Array | None) -> Gradient:
         columns = _with_probes(Y, weight, first_row, n_probes) - origin
         weight = np.ones(len(Y)) if weight is None else weight
         columns = weight[:, None] * np.hstack([columns, np.ones((len(Y), 1))])

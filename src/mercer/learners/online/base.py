@@ -142,7 +142,7 @@ class OnlineLearner(Learner):
             learner._column_ranges = learner._ranges_with(block.X)
         return learner
 
-    def _ranges_with(self, X: Any) -> Array:
+    def _ranges_with(self, X: Rows) -> Array:
         """Return the ranges of the columns of the rows seen and those of X."""
         ranges = ColumnRanges.of(X.shape[1]).update(X)
         if self._column_ranges is not None:
@@ -154,7 +154,7 @@ class OnlineLearner(Learner):
             return FarRows(None)
         return FarRows(far_limits(self._reaches, ColumnRanges(*self._column_ranges)))
 
-    def _first(self, rule: Rule, X: Any) -> dict[str, Any]:
+    def _first(self, rule: Rule, X: Rows) -> dict[str, Any]:
         if X.shape[0] < _FEW_ROWS:
             self._warn_of_few_rows(X)
         begun = self._begin(rule, X, check_random_state(self.random_state))
@@ -172,7 +172,7 @@ class OnlineLearner(Learner):
                     f"got {getattr(rule, name)!r}. Set it back, or start again with fit or a clone."
                 )
 
-    def _warn_of_few_rows(self, X: Any) -> None:
+    def _warn_of_few_rows(self, X: Rows) -> None:
         """Warn once that the parameters of a kernel are found on the first rows, where these are few."""
         owner: Any = self.features if hasattr(self.features, "kernel") else self
         kernel = owner._natural_kernel if owner.kernel is None else owner.kernel
@@ -225,10 +225,10 @@ class OnlineLearner(Learner):
         """Return the count of mistakes after a block, where there are any to count."""
         return {}
 
-    def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
+    def _begin(self, rule: Rule, X: Rows, rng: np.random.RandomState) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
+    def _learned(self, rule: Rule, X: Rows, y: Array) -> tuple[dict[str, Any], Array]:
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:

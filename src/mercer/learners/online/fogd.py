@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.features import FeatureMap
 from mercer.fitting import Sample
 from mercer.learners.far_rows import LEVEL, RANGES
@@ -52,13 +52,13 @@ class _FOGD(OnlineLearner):
         require(self.state_.coef.shape == (sizes.get("k", 1), sizes["f"] + 1), "state_ must have the shape of coef_")
         require(self.state_.is_of(self.update_), "state_ must be that of update_")
 
-    def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
+    def _begin(self, rule: Rule, X: Rows, rng: np.random.RandomState) -> dict[str, Any]:
         drawn = self._map_plan().draw(Sample(X, np.ones(X.shape[0])), rng)
         weights = Weights.zeros(type(self).__name__, rule, self._n_columns(), drawn.n_features_out_ + 1)
         reaches = drawn.reaches(X.shape[1], LEVEL)
         return {"feature_map_": drawn, "state_": weights, **({} if reaches is None else {"_reaches": reaches})}
 
-    def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
+    def _learned(self, rule: Rule, X: Rows, y: Array) -> tuple[dict[str, Any], Array]:
         weights, scores = self.state_.learn(rule, with_constant(self._features(X)), y, self.n_seen_)
         return {"state_": weights, **self._split(weights.coef)}, scores
 

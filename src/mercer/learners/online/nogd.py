@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.features import Nystroem
 from mercer.learners.online.base import OnlineClassifier, OnlineLearner, OnlineRegressor
 from mercer.learners.online.steps import Rule, Weights, with_constant
@@ -60,7 +60,7 @@ class _NOGD(OnlineLearner):
         require(state.is_of(self.update_), "state_ must be that of update_")
         require(not first or state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
 
-    def _begin(self, rule: Rule, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
+    def _begin(self, rule: Rule, X: Rows, rng: np.random.RandomState) -> dict[str, Any]:
         plan = self._map_plan()
         budget = plan.n_features
         what = f"the Gram matrix of {budget} rows and its factors"
@@ -68,7 +68,7 @@ class _NOGD(OnlineLearner):
         kernel = plan.kernel.resolve(X)
         return {"feature_map_": None, "state_": Support.none(kernel, X, self._n_columns())}
 
-    def _learned(self, rule: Rule, X: Any, y: Array) -> tuple[dict[str, Any], Array]:
+    def _learned(self, rule: Rule, X: Rows, y: Array) -> tuple[dict[str, Any], Array]:
         """Learn with the kernel itself up to the budget, and the rest of the block on features."""
         name = type(self).__name__
         nystroem, state, scores = self.feature_map_, self.state_, np.zeros((0, self._n_columns()))
@@ -85,7 +85,7 @@ class _NOGD(OnlineLearner):
             scores = np.vstack([scores, rest])
         return {"feature_map_": nystroem, "state_": state, **self._split(state.coef)}, scores
 
-    def _features(self, X: Any) -> Array:
+    def _features(self, X: Rows) -> Array:
         # Always in float64: small eigenvalues of the landmarks' Gram matrix would amplify the rounding of float32.
         if self.feature_map_ is None:
             columns: Array = self.state_.columns(X)

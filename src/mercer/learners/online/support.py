@@ -1,19 +1,19 @@
 """Online learning with the kernel itself, while the rows that had a loss are few."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.features import Nystroem
 from mercer.kernels import Kernel
 from mercer.learners.online.steps import NEWTON_ROWS, Rule, Weights, newton_steps, with_constant
 from mercer.parallel import one_blas_thread, row_blocks
-from mercer.state import Member, Reals, Rows, Sizes, Stored, part, require
+from mercer.state import Member, Reals, Sizes, Stored, part, require
+from mercer.state import Rows as StoredRows
 
 
 @part("Support")
@@ -37,14 +37,14 @@ class Support:
 
     _stored = Stored(
         kernel=Member(Kernel),
-        rows=Rows(("m", "d")),
+        rows=StoredRows(("m", "d")),
         coef=Reals(("m", "k"), dtypes=(np.float64,)),
         factor=Reals(("n", "n"), dtypes=(np.float64,)),
         rho=Reals(("n", "k"), dtypes=(np.float64,)),
     )
 
     kernel: Kernel
-    rows: Any
+    rows: Rows
     coef: Array
     factor: Array
     rho: Array
@@ -59,17 +59,17 @@ class Support:
         return len(self.factor) == (len(self.coef) if update == "newton" else 0)
 
     @classmethod
-    def none(cls, kernel: Kernel, X: Any, n_columns: int) -> "Support":
+    def none(cls, kernel: Kernel, X: Rows, n_columns: int) -> "Support":
         """Return the state before the first row, for rows like those of X."""
         return cls(kernel, X[:0].astype(np.float64), *(np.zeros((0, n)) for n in (n_columns, 0, n_columns)))
 
-    def columns(self, X: Any) -> Array:
+    def columns(self, X: Rows) -> Array:
         """Return k(X, rows) in float64."""
         if not self.rows.shape[0]:
             return np.zeros((X.shape[0], 0))
         return self.kernel(X.astype(np.float64), self.rows)
 
-    def learn(self, rule: Rule, X: Any, y: Array, n_seen: int, budget: int) -> tuple["Support", Array]:
+    def learn(self, rule: Rule, X: Rows, y: Array, n_seen: int, budget: int) -> tuple["Support", Array]:
         """Learn the rows of X in turn until ``budget`` rows in all have had a loss.
 
         Returns the state after, and the scores before each row that was learned.
@@ -82,7 +82,7 @@ class Support:
             parts.append(scores)
         return state, np.vstack(parts)
 
-    def _learn_block(self, rule: Rule, X: Any, y: Array, n_seen: int, limit: int) -> tuple["Support", Array]:
+    def _learn_block(self, rule: Rule, X: Rows, y: Array, n_seen: int, limit: int) -> tuple["Support", Array]:
         X = X.astype(np.float64)
         cross, gram = self.columns(X) + 1, self.kernel(X) + 1
         with one_blas_thread():
@@ -92,7 +92,7 @@ class Support:
             return self._by_gradient(rule, X, y, gram, scores, n_seen, limit)
 
     def _by_gradient(
-        self, rule: Rule, X: Any, y: Array, gram: Array, scores: Array, n_seen: int, limit: int
+        self, rule: Rule, X: Rows, y: Array, gram: Array, scores: Array, n_seen: int, limit: int
     ) -> tuple["Support", Array]:
         n, k = scores.shape
         coef, active, counts = np.zeros((n, k)), np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -104,7 +104,7 @@ class Support:
         return replace(self, rows=rows, coef=np.vstack([self.coef, coef[:n_active]])), scores[:n_done]
 
     def _by_newton(
-        self, rule: Rule, X: Any, y: Array, cross: Array, gram: Array, scores: Array, limit: int
+        self, rule: Rule, X: Rows, y: Array, cross: Array, gram: Array, scores: Array, limit: int
     ) -> tuple["Support", Array]:
         known = _solved(self.factor, cross.T)
         steps = newton_steps(rule, gram - known.T @ known, y, scores, limit)
@@ -131,7 +131,7 @@ class Support:
         return nystroem, weights
 
 
-def _joined(one: Any, other: Any) -> Any:
+def _joined(one: Rows, other: Rows) -> Rows:
     return sparse.vstack([one, other], format="csr") if sparse.issparse(one) else np.vstack([one, other])
 
 
