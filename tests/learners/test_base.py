@@ -14,12 +14,15 @@ from mercer import (
     KernelSVR,
     KitchenSinksClassifier,
     Laplacian,
-    NOGDRegressor,
     RandomBinning,
     as_blocks,
+    load,
+    save,
 )
 from mercer.data import Reader
 from mercer.data.readers import Block
+from mercer.fitting import targets
+from mercer.learners import training_rows
 
 
 class Passes(Reader):
@@ -97,24 +100,72 @@ def test_n_components_is_not_looked_at_where_features_are_given():
 SCORED = [FOGDClassifier, KernelRidge, KernelRidgeClassifier, KernelSVC, KernelSVR, KitchenSinksClassifier]
 
 
-@pytest.mark.parametrize("kind", [*SCORED, NOGDRegressor])
-def test_blocks_are_scored_as_arrays_are(kind):
-    rng = np.random.RandomState(0)
-    X, weight = rng.rand(300, 2), rng.rand(300)
-    number = np.hypot(*X.T) + 0.1 * rng.standard_normal(300)
-    y = np.where(number > 0.8, "far", "near") if hasattr(kind, "decision_function") else number
-    model = kind(n_components=20, random_state=0).fit(X, y)
-    parts = [slice(0, 130), slice(130, 300)]
-    assert model.score(as_blocks(X, y, block_rows=77)) == model.score(X, y)
-    weighted = model.score(X, y, sample_weight=weight)
-    assert weighted != model.score(X, y)
-    for source in (
-        as_blocks(X, y, sample_weight=weight, block_rows=77),
-        as_blocks(lambda: ((X[part], y[part], weight[part]) for part in parts)),
-    ):
-        assert model.score(source) == pytest.approx(weighted, rel=1e-12)
-    for unlabelled in ((X,), (as_blocks(X),)):
-        with pytest.raises(ValueError, match=rf"{kind.__name__}: score needs y: score\(X, y\), or"):
-            model.score(*unlabelled)
-    with pytest.raises(ValueError, match=f"{kind.__name__}: X is Blocks, which bring their own y and weights"):
-        model.score(as_blocks(X, y), y)
+@pytest.mark.parametrize("kind", [KernelRidge, KernelSVR])
+def test_a_saved_model_with_a_map_of_your_own_needs_no_n_components(kind, tmp_path):
+    X = np.random.RandomState(0).rand(20, 2)
+    features = FourierFeatures(Gaussian(), n_components=8, random_state=0)
+    model = kind(n_components=None, features=features).fit(X, X[:, 0])
+    save(model, tmp_path / "model.mercer")
+    np.testing.assert_array_equal(load(tmp_path / "model.mercer").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("wrong", [{"C": -1}, {"tol": 0}, {"kernel": "rbf"}, {"loss": "none"}, {"features": 3}])
+def test_parameters_are_refused_before_a_row_is_read(wrong):
+    def rows():
+        read.append(0)
+        yield np.ones((3, 2)), np.ones(3)
+
+    read = []
+    source = as_blocks(rows)
+    read.clear()
+    with pytest.raises(ValueError, match=f"KernelSVR: {next(iter(wrong))} must be"):
+        KernelSVR(**wrong).fit(source)
+    assert not read
+
+
+class Changes(Reader):
+    """Rows whose y or weights are no longer valid in the second pass."""
+
+    width, dtype, labelled, keeps_pieces = 2, np.dtype(float), True, True
+
+    def __init__(self, y, weight):
+        self.later, self.n_passes = (y, weight), 0
+
+    def pieces(self, block_rows):
+        self.n_passes += 1
+        good = np.arange(10.0), np.ones(10)
+        yield Block(A, *(good if self.n_passes == 1 else self.later))
+
+
+@pytest.mark.parametrize(
+    ("y", "weight", "message"),
+    [
+        (np.full(10, np.nan), np.ones(10), "KernelRidge: Input y contains NaN. The first is in row 0"),
+        (np.arange(10.0), np.full(10, -1.0), "KernelRidge: sample_weight must hold finite numbers >= 0, got -1.0"),
+    ],
+)
+def test_a_stream_is_checked_in_every_pass(y, weight, message):
+    with pytest.raises(ValueError, match=message):
+        KernelRidge(random_state=0).fit(as_blocks(Changes(y, weight)))
+
+
+def test_an_array_is_checked_once(monkeypatch):
+    """Counted: whole arrays of X and y are checked when fit begins, and no block of them later."""
+    calls = []
+    for name in ("check_rows", "check_weights"):
+        check = getattr(training_rows, name)
+        monkeypatch.setattr(training_rows, name, lambda *a, c=check, n=name, **k: calls.append(n) or c(*a, **k))
+    for name in ("check_weights", "check_finite_y"):
+        check = getattr(targets, name)
+        monkeypatch.setattr(targets, name, lambda *a, c=check, n=name, **k: calls.append(n) or c(*a, **k))
+    X = np.random.RandomState(0).rand(9000, 2)
+    KernelSVR(random_state=0, tol=0.1).fit(X, X[:, 0], np.ones(9000))
+    assert sorted(calls) == ["check_finite_y", "check_rows", "check_weights"]
+
+
+def test_progress_is_shown_when_asked_for(capfd):
+    X = np.random.RandomState(0).rand(300, 2)
+    KernelRidge(random_state=0).fit(X, X[:, 0])
+    assert capfd.readouterr() == ("", "")
+    KernelRidge(random_state=0, verbose=1).fit(X, X[:, 0])
+    assert "KernelRidge: moments" in "".join(capfd.readouterr())

@@ -96,26 +96,6 @@ def test_sparse_features(rows):
     np.testing.assert_allclose(model.predict_proba(X), exact.predict_proba(Z), atol=1e-5)
 
 
-def test_a_warm_start_keeps_the_map_and_begins_at_the_last_coefficients(rows):
-    X, y = rows[0], _labels(rows[1], 3)
-    model = KernelLogisticRegression(n_components=50, warm_start=True).fit(X, y)
-    first, iterations = model.feature_map_, model.solution_.iterations
-    model.fit(X, y)
-    assert model.feature_map_ is first
-    assert model.solution_.iterations == 0
-    model.set_params(C=1.1).fit(X, y)
-    assert model.feature_map_ is first
-    assert 0 < model.solution_.iterations < iterations
-    Z = first.transform(X)
-    exact = LogisticRegression(C=1.1, tol=1e-12, solver="newton-cholesky").fit(Z, y)
-    np.testing.assert_allclose(model.predict_proba(X), exact.predict_proba(Z), atol=1e-7)
-    model.set_params(kernel=Gaussian(gamma=2.0)).fit(X, y)
-    assert model.feature_map_ is not first
-    model.fit(X[:, :3], _labels(rows[1], 2))
-    assert model.coef_.shape == (50,)
-    assert clone(model).set_params(warm_start=False).fit(X, y).fit(X, y).feature_map_ is not first
-
-
 def test_running_out_of_iterations_warns_with_advice(rows):
     X, y = rows[0], _labels(rows[1], 2)
     with pytest.warns(ConvergenceWarning, match="KernelLogisticRegression: iteration limit. 1 iterations left"):

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.svm import LinearSVC, LinearSVR, OneClassSVM
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
     Gaussian,
-    KernelOneClassSVM,
     KernelSVC,
     KernelSVR,
     Laplacian,
@@ -31,12 +30,12 @@ SUPERVISED = [
 IDS = ["svc", "svc-hinge", "svr", "svr-squared"]
 
 
-@parametrize_with_checks([*SUPERVISED, KernelOneClassSVM()])
+@parametrize_with_checks(SUPERVISED)
 def test_scikit_learn_s_contract(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("model", [*SUPERVISED, KernelOneClassSVM()], ids=[*IDS, "one-class"])
+@pytest.mark.parametrize("model", SUPERVISED, ids=IDS)
 def test_our_own_contract(model):
     # Plain losses are solved to 1e-4 of the objective, which leaves the scores a hundredth.
     check_learner(clone(model).set_params(n_components=32), rtol=2e-2, sklearn_checks=False)
@@ -125,16 +124,6 @@ def test_class_weights_are_weights_of_rows(rows):
     np.testing.assert_allclose(balanced.coef_, clone(model).fit(X[:500], y[:500], weight).coef_, rtol=1e-6)
 
 
-def test_a_warm_start_takes_fewer_epochs(rows):
-    X, y = rows[0], _labels(rows[1], 3)
-    model = KernelSVC(n_components=30, warm_start=True, random_state=0).fit(X, y)
-    again = model.set_params(C=1.05).fit(X, y)
-    cold = KernelSVC(n_components=30, C=1.05, random_state=0).fit(X, y)
-    assert again.n_iter_ < cold.n_iter_
-    np.testing.assert_allclose(again.decision_function(X), cold.decision_function(X), atol=0.05)
-    assert model.set_params(C=1.0).fit(X[:600], y[:600]).solution_.success  # other rows: from the beginning
-
-
 def test_sparse_features_stay_sparse(rows):
     X, y = rows[0], _labels(rows[1], 3)
     binning = RandomBinning(Laplacian(gamma=0.3), n_components=None, n_grids=50, sparse_output=True, random_state=0)
@@ -181,22 +170,8 @@ def test_squared_losses_beyond_the_budget(rows, rng, model):
     _assert_as_close_as_their_gaps(streamed, held)
 
 
-def test_the_one_class_machine_is_scikit_learn_s_on_the_features(rows):
-    X = rows[0]
-    model = KernelOneClassSVM(Gaussian(gamma=0.3), n_components=30, nu=0.2, tol=1e-5, random_state=0).fit(X)
-    Z = model.feature_map_.transform(X)
-    peer = OneClassSVM(kernel="linear", nu=0.2, tol=1e-8).fit(Z)
-    scale = 0.2 * len(X)
-    np.testing.assert_allclose(model.score_samples(X), peer.score_samples(Z) / scale, atol=0.02 * model.offset_)
-    assert np.mean(model.predict(X) == peer.predict(Z)) > 0.98
-    streamed = clone(model).fit(as_blocks(lambda: (X[part] for part in (slice(0, 99), slice(99, 700)))))
-    np.testing.assert_array_equal(streamed.coef_, model.coef_)
-    with config_context(memory=300_000), pytest.raises(MemoryError, match="KernelOneClassSVM: n_components=30 needs"):
-        clone(model).fit(X)
-
-
 def test_they_show_as_html():
-    for model in (*SUPERVISED, KernelOneClassSVM()):
+    for model in SUPERVISED:
         assert type(model).__name__ in model._repr_html_()
 
 
@@ -252,13 +227,6 @@ def test_what_only_some_refuse():
         KernelSVC().fit(X, np.ones(20))
     with pytest.raises(ValueError, match="epsilon must be a finite number >= 0, got -1"):
         KernelSVR(epsilon=-1).fit(X, Y)
-    for nu in (0, 1.5):
-        with pytest.raises(ValueError, match="KernelOneClassSVM: nu must be"):
-            KernelOneClassSVM(nu=nu).fit(X)
-    with pytest.raises(TypeError, match="sample_weight"):
-        KernelOneClassSVM().fit(X, sample_weight=np.ones(20))
-    with pytest.raises(NotFittedError):
-        KernelOneClassSVM().predict(X)
     huge = X.copy()
     huge[7] = 1e60
     with pytest.raises(ValueError, match="features of row 7 of X overflow"):

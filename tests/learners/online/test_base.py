@@ -4,28 +4,23 @@ import pickle
 import subprocess
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 import pytest
-from per_row import by_rows, mistakes, nogd_by_rows, targets_of, with_constant
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import Ridge
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
     FOGDClassifier,
     FOGDRegressor,
-    FourierFeatures,
     Gaussian,
     NOGDClassifier,
     NOGDRegressor,
     as_blocks,
-    config_context,
 )
 
 CLASSIFIERS = [FOGDClassifier, NOGDClassifier]
@@ -49,98 +44,6 @@ def rows(rng):
 
 def _labels(values, n_classes):
     return np.array(list("abcd"))[np.digitize(values, np.quantile(values, np.arange(1, n_classes) / n_classes))]
-
-
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_fogd_is_the_loop_over_rows(rows, update, loss, n_classes):
-    X, labels = rows[0], _labels(rows[1], n_classes)
-    model = FOGDClassifier(Gaussian(gamma=0.5), n_components=40, loss=loss, update=update, step=0.5, random_state=0)
-    model.fit(X, labels)
-    y, k = targets_of(labels)
-    scores, W = by_rows(model, with_constant(model.feature_map_.transform(X)), y, k)
-    assert model.n_seen_ == 700
-    assert model.n_mistakes_ == mistakes(scores, y)
-    np.testing.assert_allclose(np.atleast_2d(model.coef_), W[:, :-1], atol=1e-9)
-    np.testing.assert_allclose(np.atleast_1d(model.intercept_), W[:, -1], atol=1e-9)
-    np.testing.assert_allclose(
-        model.decision_function(X).reshape(700, k), with_constant(model.feature_map_.transform(X)) @ W.T, atol=1e-9
-    )
-
-
-@pytest.mark.parametrize("schedule", ["sqrt", "constant", "inverse"])
-@pytest.mark.parametrize("update", ["adagrad", "gradient"])
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
-def test_a_regressor_is_the_loop_over_rows(rows, update, loss, schedule):
-    X, y = rows
-    shared = {"n_components": 30, "loss": loss, "update": update, "schedule": schedule, "step": 0.3}
-    model = FOGDRegressor(Gaussian(gamma=0.5), **shared, random_state=0)
-    for part in np.split(np.arange(700), [1, 300]):
-        model.partial_fit(X[part], y[part])
-    scores, W = by_rows(model, with_constant(model.feature_map_.transform(X)), y, 1)
-    errors = scores[:, 0] - y
-    assert model.cumulative_loss_ == pytest.approx((errors**2 / 2 if loss == "squared" else np.abs(errors)).sum())
-    np.testing.assert_allclose(model.coef_, W[0, :-1], atol=1e-10)
-
-
-def test_newton_with_the_squared_loss_is_ridge_regression(rows):
-    X, y = rows
-    model = FOGDRegressor(n_components=50, alpha=0.2, random_state=0).fit(X, y)
-    Z = with_constant(model.feature_map_.transform(X))
-    exact = Ridge(alpha=0.2, fit_intercept=False, solver="cholesky").fit(Z, y)
-    np.testing.assert_allclose([*model.coef_, model.intercept_], exact.coef_, rtol=1e-8, atol=1e-10)
-
-
-def test_the_kernel_phase_is_kernel_ridge_regression(rows):
-    X, y = rows[0][:150], rows[1][:150]
-    model = NOGDRegressor(Gaussian(gamma=0.5), n_components=1000, alpha=0.2).fit(X, y)
-    assert model.feature_map_ is None  # the budget is larger than the stream: the kernel machine stays exact
-    K = Gaussian(gamma=0.5)(X) + 1
-    dual = np.linalg.solve(K + 0.2 * np.eye(150), y)
-    np.testing.assert_allclose(model.coef_, dual, atol=1e-8)
-    np.testing.assert_allclose(model.predict(X), K @ dual, atol=1e-8)
-
-
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("budget", [1, 50, 130])
-def test_nogd_is_the_loop_over_rows(rows, update, n_classes, budget):
-    """In the kernel's space up to the budget, and from there on the features of the rows that had a loss."""
-    X, labels = rows[0][:400], _labels(rows[1], n_classes)[:400]
-    kernel = Gaussian(gamma=0.5)
-    model = NOGDClassifier(kernel, n_components=budget, update=update, loss="hinge", step=0.5).fit(X, labels)
-    y, k = targets_of(labels)
-    landmarks, scores, W = nogd_by_rows(model, kernel, X, y, k, 400)
-    np.testing.assert_allclose(model.feature_map_.landmarks_, landmarks)
-    assert model.n_mistakes_ == mistakes(scores, y)
-    np.testing.assert_allclose(np.atleast_2d(model.coef_), W[:, :-1], atol=1e-6)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("update", UPDATES)
-def test_predictions_do_not_jump_at_the_switch(rows, update, dtype):
-    X, y = rows[0].astype(dtype), _labels(rows[1], 3)
-    before = NOGDClassifier(Gaussian(gamma=0.5), n_components=101, update=update, loss="hinge", step=0.5)
-    after = clone(before).set_params(n_components=100)
-    classes = np.unique(y)
-    n = 0
-    while after.partial_fit(X[n : n + 1], y[n : n + 1], classes=classes).feature_map_ is None:
-        before.partial_fit(X[n : n + 1], y[n : n + 1], classes=classes)
-        n += 1
-    before.partial_fit(X[n : n + 1], y[n : n + 1])
-    assert before.feature_map_ is None
-    assert n >= 99
-    expected = before.decision_function(X)
-    # sqrt(eps): what eigenvalues at the rounding of the Gram matrix may carry of a function.
-    np.testing.assert_allclose(after.decision_function(X), expected, atol=2e-8 * 10 * np.abs(expected).max())
-
-
-def test_a_smaller_rank_keeps_the_leading_directions(rows):
-    X, y = rows[0], _labels(rows[1], 2)
-    model = NOGDClassifier(Gaussian(gamma=0.5), n_components=60, rank=20).fit(X, y)
-    assert model.coef_.shape == (20,)
-    assert model.n_mistakes_ < 200
 
 
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
@@ -178,14 +81,6 @@ def test_partial_fit_of_parts_is_fit(rows, kind):
     again = parts.fit(X, y)  # forgets
     assert again.n_seen_ == 700
     np.testing.assert_array_equal(again.coef_, whole.coef_)
-
-
-def test_ones_own_features(rows):
-    X, y = rows
-    model = FOGDRegressor(features=FourierFeatures(Gaussian(gamma=0.2), n_components=64, random_state=1)).fit(X, y)
-    assert model.coef_.shape == (64,)
-    with pytest.raises(ValueError, match="features must be a feature map such as"):
-        FOGDRegressor(features="rbf").fit(X, y)
 
 
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
@@ -287,21 +182,11 @@ def test_a_bandwidth_found_on_one_row_is_warned_of_once(kind):
     kind(n_components=8, random_state=0).partial_fit(X[:20], Y[:20])
 
 
-def test_a_map_of_one_s_own_is_looked_into():
-    with pytest.warns(UserWarning, match=r"the parameters of Gaussian\(gamma='median'\) are found on the first rows"):
-        FOGDRegressor(features=FourierFeatures(Gaussian(gamma="median"), n_components=8)).partial_fit(X[:1], Y[:1])
-
-
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_steps_that_are_too_long_are_said(kind):
     model = kind(Gaussian(gamma=0.5), update="gradient", schedule="constant", step=1e200, n_components=3)
     model.fit(X[:3], np.zeros(3))
     _assert_refused(model, lambda model: model.partial_fit(X, Y), "the weights overflow at row 3 of the stream")
-
-
-def test_newton_s_matrix_is_refused_before_it_is_tried():
-    with config_context(memory=2**20), pytest.raises(MemoryError, match=r"n_components=400 needs .*update='newton'"):
-        FOGDRegressor(n_components=400).fit(X, Y)
 
 
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
@@ -376,29 +261,6 @@ def test_many_classes_are_learned_without_a_warning(rng, kind):
     np.testing.assert_array_equal(model.classes_, letters)
 
 
-@pytest.mark.parametrize("n_components", [256, 500])
-def test_newton_s_work_is_handed_to_the_pool_by_blocks_of_rows(monkeypatch, n_components):
-    """Two hand-overs per thread and block of 4,096 rows, for features and steps, and the same bits without any."""
-    rows = np.random.RandomState(0).standard_normal((6000, 3))
-    model = FOGDClassifier(Gaussian(gamma=1.0), n_components=n_components, update="newton", random_state=0)
-    hand_overs, submit = [], ThreadPoolExecutor.submit
-
-    def counted(pool, *args, **kwargs):
-        hand_overs.append(args)
-        return submit(pool, *args, **kwargs)
-
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
-    y = np.sin(3 * rows).prod(axis=1) > 0
-    states = []
-    for threads in (1, 2):
-        with config_context(threads=threads):
-            states.append(clone(model).fit(rows, y).state_)
-    n_blocks = -(-len(rows) // 4096)
-    assert len(hand_overs) <= (1 + 2 * n_blocks) * 2  # the map is fitted once besides
-    np.testing.assert_array_equal(states[0].coef, states[1].coef)
-    np.testing.assert_array_equal(states[0].inverse, states[1].inverse)
-
-
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
 @pytest.mark.parametrize("budget", [5, 100])  # both phases of NOGD
 def test_steps_go_on_as_they_began(kind, budget):
@@ -415,13 +277,3 @@ def test_steps_go_on_as_they_began(kind, budget):
     free = kind(random_state=0, n_components=budget, update="gradient").fit(X, Y)
     assert free.set_params(alpha=2.0, step=0.1).partial_fit(X, Y).n_seen_ == 2 * len(X)
     assert model.set_params(alpha=3.0).fit(X, Y).alpha_ == 3.0
-
-
-@pytest.mark.parametrize("kind", [NOGDClassifier, NOGDRegressor])
-def test_a_lowered_budget_ends_the_first_phase(kind):
-    model = kind(random_state=0, n_components=100).fit(X, Y)
-    n_rows = len(model.state_.coef)
-    assert model.feature_map_ is None
-    assert n_rows > 3
-    model.set_params(n_components=3).partial_fit(X, Y)
-    assert len(model.feature_map_.landmarks_) == n_rows

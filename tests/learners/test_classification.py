@@ -1,0 +1,46 @@
+"""What classifiers share: classes from scores, weights of classes, and models from files."""
+
+import numpy as np
+import pytest
+
+from mercer import KernelLogisticRegression, KernelRidgeClassifier, KernelSVC, as_blocks
+from mercer.state import UnsoundError, check_stored
+
+KINDS = [KernelLogisticRegression, KernelRidgeClassifier, KernelSVC]
+
+
+def _rows(n_classes):
+    X = np.random.RandomState(0).standard_normal((200, 2))
+    return X, np.array(list("abc"))[np.digitize(X[:, 0], np.linspace(-0.5, 0.5, n_classes - 1))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_are_those_of_the_scores(kind, n_classes):
+    X, y = _rows(n_classes)
+    model = kind(random_state=0).fit(X, y)
+    scores = model.decision_function(X)
+    assert scores.shape == ((200,) if n_classes == 2 else (200, 3))
+    chosen = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), np.unique(y)[chosen])
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_unknown_classes_are_refused(kind):
+    X, y = _rows(2)
+    for source in ((X, y), (as_blocks(X, y),)):
+        with pytest.raises(ValueError, match=f"{kind.__name__}: class_weight names 'z', which is no class of y"):
+            kind(class_weight={"z": 2.0}).fit(*source)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_whose_coefficients_do_not_match_its_classes_is_refused(kind):
+    model = kind(random_state=0).fit(*_rows(3))
+    check_stored(model)
+    model.classes_ = np.array(["a", "b"])
+    with pytest.raises(UnsoundError, match="coef_ must have a row for each class"):
+        check_stored(model)
+    model = kind(random_state=0).fit(*_rows(3)).set_params(class_weight={"z": 1.0})
+    with pytest.raises(ValueError, match="class_weight names 'z'"):
+        check_stored(model)
