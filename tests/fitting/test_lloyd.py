@@ -103,3 +103,21 @@ def test_mini_batches_move_each_centre_to_the_mean_of_its_rows(rng):
     solution = mini_batches(assignment, Z[[0, 300, 599]], batch_size=50, tol=0.0, max_iter=1)
     np.testing.assert_allclose(solution.value, centres, rtol=1e-10)
     np.testing.assert_array_equal(assignment.labels, ((Z[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1))
+
+
+def test_a_first_pass_that_runs_out_of_memory_begins_again(rng):
+    """Rows that were assigned before the failure are assigned once, on features that are no longer held."""
+    X = _blobs(rng)
+    Z = np.hstack([X, X**2])
+    expected = Assignment(_rows(X), 3)
+    expected.assign(Z[[0, 300, 599]])
+    for fails_at in (None, 200):
+        rows = _rows(X)
+        assignment = Assignment(rows, 3, _nearest(rows, 3, with_heads=True))
+        rows.feature_map.n_made, rows.feature_map.fails_at = 0, fails_at
+        assignment.assign(Z[[0, 300, 599]])
+        assert rows.holds == (fails_at is None)
+        np.testing.assert_allclose(assignment.sums.sums, expected.sums.sums, rtol=1e-12)
+        np.testing.assert_array_equal(assignment.sums.weight, expected.sums.weight)
+        labels = ((Z[:, None, :] - Z[[0, 300, 599]]) ** 2).sum(axis=2).argmin(axis=1)
+        np.testing.assert_array_equal(assignment.labels, labels)
