@@ -199,7 +199,8 @@ class TensorProduct(_Composition):
 
     Notes
     -----
-    ``variance`` is exact where all members are exact maps, and estimated by re-draws otherwise.
+    ``variance`` is exact where all members are exact maps. Otherwise the members are re-drawn, and the variance of the
+    hashes is exact for each draw.
 
     Examples
     --------
@@ -286,8 +287,18 @@ class TensorProduct(_Composition):
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
         if any(member.is_random for member in self.maps_):
             return None
-        factors = [PairMoments.of(_features(member, X), _features(member, Y)) for member in self.maps_]
-        return tensor_sketch_variance(factors, self.n_features_out_)
+        return tensor_sketch_variance(self._factors(X, Y), self.n_features_out_)
+
+    @override
+    def squared_error(self, X: Array, Y: Array, kernel_values: Array) -> Array:
+        # The mean over the hashes, which are independent of the members: features that share a bucket are rare, and
+        # 200 draws of the hashes may see none.
+        factors = self._factors(X, Y)
+        product = np.prod([factor.t for factor in factors], axis=0)
+        return tensor_sketch_variance(factors, self.n_features_out_) + (product - kernel_values) ** 2
+
+    def _factors(self, X: Array, Y: Array) -> list[PairMoments]:
+        return [PairMoments.of(_features(member, X), _features(member, Y)) for member in self.maps_]
 
     @override
     def bias(self, X: Array, Y: Array) -> Array | float:
