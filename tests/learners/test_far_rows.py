@@ -149,6 +149,19 @@ def test_rows_of_weight_0_are_no_training_rows():
     assert messages(model.predict, FAR)
 
 
+def test_outliers_among_the_training_rows_are_followed_and_the_warning_says_so():
+    rows = rng.standard_normal((2000, 3))
+    rows[:3, 0] = [40.0, 60.0, 80.0]
+    y = rows[:, 1]
+    model = KernelRidge(alpha=1e-6, random_state=0).fit(rows, y)
+    (message,) = messages(model.predict, rows)
+    assert "3 of 2000 rows" in message
+    assert "unless the model was trained on these very rows" in message
+    with warnings.catch_warnings(action="ignore"):
+        wrong = (model.predict(rows) - y) ** 2
+    assert wrong[:3].max() < 10 * wrong[3:].max()
+
+
 def test_an_outlier_among_the_training_rows_does_not_hide_others():
     """Training rows reach to 50 deviations in one row of a thousand, as in real data: the bulk tells, not the range."""
     rows = rng.standard_normal((4000, 3))

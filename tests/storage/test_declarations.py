@@ -129,3 +129,10 @@ def test_products_of_stored_features_and_links_are_finite():
     model.features_[0][0, 0] = np.finfo(np.float64).max
     with pytest.raises(ModelFileError, match="the products of features_ and link_ must be finite"):
         dumps(model)
+
+
+def test_phases_of_additive_features_do_not_overflow():
+    model = mercer.AdditiveFeatures(n_components=4, random_state=0).fit(np.random.RandomState(0).rand(6, 3))
+    model.step_ = 1e308
+    with pytest.raises(ModelFileError, match="step_ must be at most 2"):
+        dumps(model)

@@ -21,6 +21,7 @@ from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stor
 from mercer.validation import check_integer, check_memory, check_non_negative
 
 _LOG_RATIOS = np.linspace(0.0, 12.0, 601)
+_STEPS = (0.02, 2.0)  # between which the step of the frequencies is sought
 
 
 class AdditiveFeatures(FeatureMap):
@@ -108,6 +109,7 @@ class AdditiveFeatures(FeatureMap):
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         require(sizes["o"] == self.order_ + 1, "weights_ must have a number for each of the order_ + 1 samples")
+        require(self.step_ <= _STEPS[1], f"step_ must be at most {_STEPS[1]:g}: cosines of large phases overflow")
         width = (2 * self.order_ + 1) * sizes["d"]
         require(width == (sizes["c"] or sizes["D"]), "the features must be 2 order_ + 1 a column")
 
@@ -221,7 +223,7 @@ def _best_step(kernel: AdditiveKernel, order: int) -> float:
         waves = np.cos(np.outer(_LOG_RATIOS, step * np.arange(order + 1)))
         return float(mass @ np.square(waves @ _weights(kernel, order, step) - target))
 
-    candidates = np.geomspace(0.02, 2.0, 60)
+    candidates = np.geomspace(*_STEPS, 60)
     best = int(np.argmin([error(step) for step in candidates]))
     around = candidates[max(best - 1, 0)], candidates[min(best + 1, len(candidates) - 1)]
     return float(optimize.minimize_scalar(error, bounds=around, method="bounded").x)

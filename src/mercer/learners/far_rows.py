@@ -8,6 +8,9 @@ A row is far if one of its columns lies outside the bulk by more than the width 
 kernel between the row and every row of the bulk is below 0.01. So it is below 0.01 for 99 % of the training rows.
 In a normal column, values are far beyond 7.7 standard deviations or more; in an exponential column, beyond 10.6. Where
 the bulk has no width, as in columns of rare categories, the range of all training rows replaces the bulk.
+
+A training row may be far too, and a prediction of it warns as well. A model fits its own outliers closely, but to tell
+them from other far rows it would have to keep all training rows.
 """
 
 import threading
@@ -208,9 +211,9 @@ def _warn(owner: str, n_rows: int, n_far: int, columns: list[str]) -> None:
     warn(
         f"{owner}: {n_far} of {n_rows} rows lie far from the training rows, in column{'s' if len(columns) > 1 else ''} "
         f"{', '.join(columns[:_NAMED])}{more}: the kernel between such a row and 99 % of the training rows is below "
-        f"{LEVEL:g}. Random Fourier features do not decay there, so results there may be wrong. Clip "
-        "or transform the columns (sklearn.preprocessing.QuantileTransformer), choose alpha='loo' in ridge regression, "
-        "or take features=Nystroem(...), whose features return to 0 with the kernel.",
+        f"{LEVEL:g}. Random Fourier features do not decay there, so results may be wrong, unless the model was "
+        "trained on these very rows. Clip or transform the columns (sklearn.preprocessing.QuantileTransformer), choose "
+        "alpha='loo' in ridge regression, or take features=Nystroem(...), whose features return to 0 with the kernel.",
         UserWarning,
         stacklevel=caller_level(),
     )
