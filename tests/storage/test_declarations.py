@@ -136,3 +136,11 @@ def test_phases_of_additive_features_do_not_overflow():
     model.step_ = 1e308
     with pytest.raises(ModelFileError, match="step_ must be at most 2"):
         dumps(model)
+
+
+def test_offsets_of_phases_lie_within_a_turn():
+    model = mercer.FourierFeatures(n_components=5, random_state=0).fit(np.random.RandomState(0).rand(6, 3))
+    for offset in (-1e45, 7.0):
+        model.offsets_[0] = offset
+        with pytest.raises(ModelFileError, match="offsets_ must hold numbers"):
+            dumps(model)

@@ -23,6 +23,7 @@ class Reals(Kind):
     least: float = -math.inf
     positive: bool = False
     finite: bool = True
+    most: float = math.inf
     dtypes: tuple[type, ...] = _FLOATS
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
@@ -31,6 +32,8 @@ class Reals(Kind):
         lowest = array.min(initial=math.inf)
         require(not lowest < self.least, f"{name} must hold numbers >= {self.least:g}, got {lowest}")
         require(not (self.positive and lowest <= 0), f"{name} must hold numbers > 0, got {lowest}")
+        highest = array.max(initial=-math.inf)
+        require(not highest > self.most, f"{name} must hold numbers <= {self.most:g}, got {highest}")
 
 
 @dataclass(frozen=True)

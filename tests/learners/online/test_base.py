@@ -277,3 +277,26 @@ def test_steps_go_on_as_they_began(kind, budget):
     free = kind(random_state=0, n_components=budget, update="gradient").fit(X, Y)
     assert free.set_params(alpha=2.0, step=0.1).partial_fit(X, Y).n_seen_ == 2 * len(X)
     assert model.set_params(alpha=3.0).fit(X, Y).alpha_ == 3.0
+
+
+@pytest.mark.parametrize("kind", [NOGDClassifier, NOGDRegressor])
+def test_a_lowered_budget_ends_the_first_phase(kind):
+    model = kind(random_state=0, n_components=100).fit(X, Y)
+    n_rows = len(model.state_.coef)
+    assert model.feature_map_ is None
+    assert n_rows > 3
+    model.set_params(n_components=3).partial_fit(X, Y)
+    assert len(model.feature_map_.landmarks_) == n_rows
+
+
+@pytest.mark.parametrize("update", ["newton", "gradient"])
+def test_a_budget_beyond_64_bits_raised_between_two_calls_is_never_reached(update):
+    rows = np.random.RandomState(0).rand(60, 3)
+    model, large = (NOGDRegressor(update=update, n_components=n, random_state=0) for n in (1000, 1000))
+    for one in (model, large):
+        one.partial_fit(rows[:30], rows[:30, 0])
+    large.set_params(n_components=10**30).partial_fit(rows[30:], rows[30:, 0])
+    model.partial_fit(rows[30:], rows[30:, 0])
+    np.testing.assert_array_equal(large.predict(rows), model.predict(rows))
+    with pytest.raises(ValueError, match="n_components must be an integer >= 1, got 0"):
+        large.set_params(n_components=0).partial_fit(rows, rows[:, 0])

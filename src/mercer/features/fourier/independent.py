@@ -30,7 +30,7 @@ class PhaseFeatures(FeatureMap):
 
     # m frequencies, s of them with an offset instead of a pair.
     _stored = Stored(
-        offsets_=Reals(("s",)),
+        offsets_=Reals(("s",), 0.0, most=2 * np.pi),
     )
 
     _natural_kernel = Gaussian()

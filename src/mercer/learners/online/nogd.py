@@ -47,6 +47,7 @@ class _NOGD(OnlineLearner):
         self.verbose = verbose
 
     def _check_params(self) -> None:
+        check_integer(type(self).__name__, "n_components", self.n_components)
         if self.rank is not None:
             check_integer(type(self).__name__, "rank", self.rank)
 
@@ -73,8 +74,9 @@ class _NOGD(OnlineLearner):
         name = type(self).__name__
         nystroem, state, scores = self.feature_map_, self.state_, np.zeros((0, self._n_columns()))
         if nystroem is None:
-            state, scores = state.learn(rule, X, y, self.n_seen_, self.n_components)
-            if len(state.coef) < self.n_components:
+            budget = check_integer(name, "n_components", self.n_components)  # which may change between two calls
+            state, scores = state.learn(rule, X, y, self.n_seen_, budget)
+            if len(state.coef) < budget:
                 of_rows = np.vstack([state.coef, state.coef.sum(axis=0)]).T
                 return {"state_": state, **self._split(of_rows)}, scores
             nystroem, state = state.explicit(name, rule, self.rank)

@@ -78,7 +78,8 @@ class Support:
         for rows in row_blocks(X.shape[0], NEWTON_ROWS):
             if len(state.coef) >= budget:  # greater if the budget was lowered between two calls
                 break
-            state, scores = state._learn_block(rule, X[rows], y[rows], n_seen + rows.start, budget - len(state.coef))
+            limit = min(budget - len(state.coef), rows.stop - rows.start)  # the budget may be beyond 64 bits
+            state, scores = state._learn_block(rule, X[rows], y[rows], n_seen + rows.start, limit)
             parts.append(scores)
         return state, np.vstack(parts)
 
