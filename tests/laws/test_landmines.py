@@ -178,7 +178,14 @@ def test_weights_that_are_no_numbers(name):
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
-@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_weights_whose_sums_would_overflow_are_refused_by_name(name):
+    for weight in (np.full(len(X), 1e308), np.where(np.arange(len(X)) == 3, 1e101, 1.0)):
+        message = ends_well(lambda weight=weight: fitted(make(name), X, None, weight))
+        assert f"{name}: sample_weight must hold numbers up to 1e+100" in message
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.parametrize("size", [1e300, 1e99, 1e-300])
 def test_weights_at_the_ends_of_the_range(name, size):
     ends_well(lambda: fitted(make(name), X, None, np.full(len(X), size)))
     ends_well(lambda: fitted(make(name), X, None, np.where(np.arange(len(X)) == 3, size, 1.0)))

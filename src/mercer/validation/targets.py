@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from mercer._typing import Array
 from mercer.validation.numbering import row_number
 
+_LARGEST_WEIGHT = 1e100
+
 
 def check_finite_y(owner: str, y: Array) -> Array:
     """Return y, or name its first row that is not finite, in words that scikit-learn's checks look for."""
@@ -40,6 +42,12 @@ def check_weights(owner: str, weights: ArrayLike, n_rows: int, *, all_zero: bool
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             f"{owner}: sample_weight must hold finite numbers >= 0, got {values[row]} at row {row_number(row)}."
+        )
+    if values.max(initial=0.0) > _LARGEST_WEIGHT:
+        row = int(np.argmax(values))
+        raise ValueError(
+            f"{owner}: sample_weight must hold numbers up to {_LARGEST_WEIGHT:g}, so that sums and squares of them are "
+            f"finite, got {values[row]} at row {row_number(row)}. Divide all weights by one number."
         )
     if not all_zero and not values.any():
         raise ValueError(f"{owner}: sample_weight must not be all zero. Leave it out for equal weights.")
