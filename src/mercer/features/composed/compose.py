@@ -295,7 +295,7 @@ class TensorProduct(_Composition):
         # 200 draws of the hashes may see none.
         factors = self._factors(X, Y)
         product = np.prod([factor.t for factor in factors], axis=0)
-        return tensor_sketch_variance(factors, self.n_features_out_) + (product - kernel_values) ** 2
+        return np.asarray(tensor_sketch_variance(factors, self.n_features_out_) + (product - kernel_values) ** 2)
 
     def _factors(self, X: Array, Y: Array) -> list[PairMoments]:
         return [PairMoments.of(_features(member, X), _features(member, Y)) for member in self.maps_]
