@@ -103,7 +103,7 @@ BAD_JOBS = [0, 2.5, 1e300, np.inf, np.nan, "2", True, [2]]
 def test_n_jobs(name):
     for value in BAD_JOBS:
         message = ends_well(lambda value=value: fitted(make(name, n_jobs=value)))
-        assert f"{name}: n_jobs must be None, an integer >= 1 or a negative one, got {value!r}" in message
+        assert f"{name}: n_jobs must be None, an integer >= 1 or a negative integer, got {value!r}" in message
     before = threading.active_count()
     expected = fitted(make(name, n_jobs=1))
     for value in (3000, 10**30, np.int64(2), np.int8(-1), -1, -(10**30)):
