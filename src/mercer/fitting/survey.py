@@ -38,10 +38,6 @@ class Sample:
         counts = self.given_weight > 0
         return self.rows if counts.all() else self.rows[counts]
 
-    def every(self, step: int) -> "Sample":
-        """Return each row whose position is a multiple of ``step``."""
-        return Sample(self.rows[::step], self.given_weight[::step])
-
 
 @dataclass(frozen=True)
 class Survey:
