@@ -50,6 +50,9 @@ def _grown(inner):
         st.builds(lambda g, k: mercer.Composed(mercer.Exponential(gamma=g), k), st.floats(0.01, 100), inner),
         st.builds(mercer.ScaledColumns, inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
         st.builds(mercer.Columns, inner, st.lists(st.integers(0, 99), min_size=1, unique=True)),
+        st.builds(
+            lambda k, row: mercer.Metric(k, [row]), inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)
+        ),
     )
 
 
@@ -65,7 +68,7 @@ def test_what_a_kernel_prints_parses_to_the_same_kernel(kernel):
 
 
 def test_every_concrete_public_kernel_has_a_place_in_the_law_above():
-    drawn = {"Sum", "Product", "Scaled", "Normalized", "Composed", "ScaledColumns", "Columns"}
+    drawn = {"Sum", "Product", "Scaled", "Normalized", "Composed", "ScaledColumns", "Columns", "Metric"}
     drawn |= {type(leaf).__name__ for leaf in _leaves()}
     of_functions_and_matrices = {"DotProduct", "FunctionKernel", "PrecomputedKernel"}
     assert set(public_classes(Kernel)) - drawn == of_functions_and_matrices

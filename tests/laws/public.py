@@ -9,11 +9,12 @@ import mercer
 from mercer.features.base import FeatureMap
 from mercer.gram.base import GramOperator
 from mercer.learners.base import Learner
+from mercer.learners.local.base import LocalLearner
 from mercer.testing.estimators import public_classes
 
 PUBLIC = public_classes(object)
 MAPS, LEARNERS, OPERATORS, ESTIMATORS = (
-    sorted(public_classes(base)) for base in (FeatureMap, Learner, GramOperator, BaseEstimator)
+    sorted(public_classes(bases)) for bases in (FeatureMap, (Learner, LocalLearner), GramOperator, BaseEstimator)
 )
 
 _G = mercer.Gaussian(gamma=0.5)
@@ -34,6 +35,7 @@ KERNELS = {
     "Laplacian": mercer.Laplacian(gamma=0.5),
     "Linear": mercer.Linear(),
     "Matern": mercer.Matern(1.5, length_scale=1.0),
+    "Metric": mercer.Metric(_G, np.linspace(-1, 1, 21).reshape(7, 3)),
     "Normalized": mercer.Normalized(mercer.Polynomial(2, coef0=1.0)),
     "Polynomial": mercer.Polynomial(2, coef0=1.0),
     "Product": mercer.Linear() * _G,

@@ -165,7 +165,7 @@ class LocalLearner(NestedParams, BaseEstimator):
         if self.alpha != "loo":
             return float(self.alpha), np.empty(0)
         diagonal = self._inner_kernel.evaluate_diag(self._rows[: min(1000, self._rows.shape[0])])
-        alphas = _ALPHAS * float(np.mean(diagonal)) if self.alphas is None else np.asarray(self.alphas, dtype=float)
+        alphas = _ALPHAS * float(np.mean(diagonal)) if self.alphas is None else np.ravel(self.alphas).astype(float)
         sample = LeafSample.of(self.trees_[0], _CHOICE_LEAVES, rng)
         rows = self._rows[sample.rows]
         landmarks = None if self._landmarks is None else self._landmarks[:_CHOICE_LANDMARKS]
@@ -270,9 +270,10 @@ class LocalLearner(NestedParams, BaseEstimator):
         if not (isinstance(self.alpha, str) and self.alpha == "loo"):
             way_out = "Or write alpha='loo' to choose it by leave-one-out errors."
             check_real(name, "alpha", self.alpha, least=0, strict=True, way_out=way_out)
-        for i, alpha in enumerate([] if self.alphas is None else self.alphas):
-            check_real(name, f"alphas[{i}]", alpha, least=0, strict=True)
-        if self.alphas is not None and not len(self.alphas):
+        alphas = [] if self.alphas is None else np.ravel(self.alphas).tolist()
+        for alpha in alphas:
+            check_real(name, "alphas", alpha, least=0, strict=True)
+        if self.alphas is not None and not alphas:
             raise ValueError(f"{name}: alphas must hold at least one number > 0. Leave it out for those of {name}.")
 
     def _check_size(self, n_targets: int) -> None:
