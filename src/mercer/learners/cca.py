@@ -332,9 +332,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 f"{name}: alpha={alpha:g} is too small: the features' covariance is singular to rounding. Raise alpha "
                 "(1e-6 at least with float64 rows, 1e-4 with float32), or take fewer features."
             ) from None
-        self.x_weights_, self.y_weights_, self.correlations_ = pairs
+        self.x_weights_, self.y_weights_, self.correlations_ = pairs.a, pairs.b, pairs.correlations
         self._n_features_out = n_pairs
-        return Solution(np.vstack([pairs.a, pairs.b]), details={"solver": "cholesky"})
+        return Solution.converged(np.vstack([pairs.a, pairs.b]), "cholesky")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

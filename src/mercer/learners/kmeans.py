@@ -24,6 +24,7 @@ from mercer.solvers import (
     NearestCentres,
     Solution,
     distances,
+    first_of_equals,
     kmeans_plus_plus,
     leading_directions,
     random_rows,
@@ -154,7 +155,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def predict(self, X: Any) -> Array:
         """Return the number of the nearest centre of each row of X, an array or ``Blocks``."""
         check_is_fitted(self)
-        return self._of_features(lambda Z: nearest_of(self._squares(Z))[0], X)
+        return self._of_features(self._nearest_numbers, X)
 
     def transform(self, X: Any) -> Array:
         """Return the distances of each row of X, an array or ``Blocks``, to the centres, in the space of features."""
@@ -169,6 +170,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             sample_weight = as_blocks(X, sample_weight=sample_weight, owner=type(self).__name__).labels()[1]
         weight = 1.0 if sample_weight is None else sample_weight
         return -float(squares @ check_weights(type(self).__name__, weight, len(squares)))
+
+    def _nearest_numbers(self, Z: Rows) -> Array:
+        return first_of_equals(nearest_of(self._squares(Z))[0], self.cluster_centers_)
 
     def _squares(self, Z: Rows) -> Array:
         return squared_distances(Z, squared_norms(Z), self.cluster_centers_)
@@ -206,7 +210,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         solution, labels = best
         self.inertia_, self.cluster_centers_ = solution.history[-1], solution.value
         self._n_features_out = self.n_clusters
-        self.labels_ = self._labels(rows) if labels is None else labels
+        self.labels_ = self._labels(rows) if labels is None else first_of_equals(labels, self.cluster_centers_)
         return solution
 
     def _iterated(self, assignment: Assignment, centres: Array) -> Solution:
@@ -217,7 +221,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _labels(self, rows: FeatureRows) -> Array:
         return rows_of(
-            rows.passes.engine, lambda block: nearest_of(self._squares(rows.features(block)))[0], rows.blocks
+            rows.passes.engine, lambda block: self._nearest_numbers(rows.features(block)), rows.blocks
         )
 
     def _nearest(self, rows: FeatureRows, heads: Heads | None) -> NearestCentres | None:

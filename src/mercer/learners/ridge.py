@@ -109,7 +109,7 @@ class _Ridge(LinearLearner):
                 scores = self._left_out(rows, alphas, path, moments)
             coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "svd" if few else "eigh"
         best = self._set_path(alphas, scores, coefs)
-        solution = Solution(coefs[best], details={"solver": solver})
+        solution = Solution.converged(coefs[best], solver)
         self._set(rows, solution.value, moments.feature_mean, moments.target_mean, alphas[best])
         return solution
 

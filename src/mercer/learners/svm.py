@@ -21,6 +21,7 @@ from mercer.solvers import (
     liblinear,
     pegasos,
 )
+from mercer.solvers.support_vectors.svm_dual import LOSSES
 from mercer.validation import check_integer, check_real
 
 # The gap that averaged Pegasos can reach in so many passes, relative to the objective. The solution is usually much
@@ -52,7 +53,7 @@ class SupportVectorLearner(WarmLearner):
     def _solve(self, rows: FeatureRows) -> Solution:
         if rows.fits:
             solution = self._in_memory(rows)
-        elif self.loss.startswith("squared"):
+        elif LOSSES[self.loss].is_squared:
             solution = self._by_newton(rows)
         elif core.COMPILED and rows.allows(_DUAL_BYTES * rows.n_rows * rows.targets.n_columns, _DUAL_SHARE):
             solution = self._by_blocks(rows)
@@ -90,7 +91,7 @@ class SupportVectorLearner(WarmLearner):
             (rows.n_features, rows.targets.n_columns),
             rows.n_rows,
             C=self.C,
-            one_sided=self.loss == "hinge",
+            loss=self.loss,
             epsilon=self._epsilon(),
             tol=max(self.tol, _PEGASOS_TOL),
             max_iter=min(self.max_iter, _PASSES),
@@ -110,7 +111,7 @@ class SupportVectorLearner(WarmLearner):
             gap_tol=0.1 * self.tol,
             max_iter=self.max_iter,
         )
-        return replace(solution, value=solution.value.T, gap=solution.details.get("gap"))
+        return replace(solution, value=solution.value.T)
 
     def _check_params(self) -> None:
         super()._check_params()

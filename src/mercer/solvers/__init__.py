@@ -2,7 +2,7 @@
 
 from mercer.solvers.box.box_newton import box_newton, box_quadratic
 from mercer.solvers.clustering.heads import Heads, leading_directions
-from mercer.solvers.clustering.nearest import NearestCentres, distances
+from mercer.solvers.clustering.nearest import NearestCentres, distances, first_of_equals
 from mercer.solvers.clustering.seeding import kmeans_plus_plus, random_rows
 from mercer.solvers.ridge.cholesky import cholesky
 from mercer.solvers.ridge.conjugate_gradients import conjugate_gradients
@@ -13,15 +13,15 @@ from mercer.solvers.ridge.tridiagonal_path import TridiagonalPath, tridiagonal_p
 from mercer.solvers.smooth.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
 from mercer.solvers.smooth.newton_cg import newton_cg
 from mercer.solvers.smooth.preconditioner import gram_preconditioner
-from mercer.solvers.solution import Solution
+from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.solvers.spectra.canonical import canonical_pairs
 from mercer.solvers.spectra.eigh import block_krylov, largest_eigenpairs
 from mercer.solvers.support_vectors.block_descent import block_descent
 from mercer.solvers.support_vectors.coordinate_descent import coordinate_descent
 from mercer.solvers.support_vectors.dense_rows import Design
 from mercer.solvers.support_vectors.finite_newton import finite_newton
-from mercer.solvers.support_vectors.interior_point import LowRankProgram, low_rank_program
 from mercer.solvers.support_vectors.liblinear import liblinear
+from mercer.solvers.support_vectors.low_rank_program import LowRankProgram, low_rank_program
 from mercer.solvers.support_vectors.one_class import one_class
 from mercer.solvers.support_vectors.pegasos import pegasos
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
@@ -35,11 +35,13 @@ __all__ = [
     "LowRankProgram",
     "Multinomial",
     "NearestCentres",
+    "Remedy",
     "RidgePath",
     "ShiftedSolutions",
     "Solution",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "Status",
     "TridiagonalPath",
     "block_descent",
     "block_krylov",
@@ -51,6 +53,7 @@ __all__ = [
     "coordinate_descent",
     "distances",
     "finite_newton",
+    "first_of_equals",
     "gcv_score",
     "gram_preconditioner",
     "kmeans_plus_plus",

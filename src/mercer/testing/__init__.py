@@ -1,4 +1,4 @@
-"""The public test kit: a new kernel, map, statistic or learner joins it with one line.
+"""The public test kit: a new kernel, map, statistic, solver or learner joins it with one line.
 
 Random claims are tested with a stated rate of false alarms, and thresholds are computed from the sample, never tuned
 to a seed.
@@ -11,6 +11,7 @@ from mercer.testing.learners import check_learner
 from mercer.testing.refits import check_refits
 from mercer.testing.sameness import assert_same
 from mercer.testing.samples import assert_mean_close, rounding, sample_rows
+from mercer.testing.solvers import check_solver
 from mercer.testing.statistics import check_statistic
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "check_kernel",
     "check_learner",
     "check_refits",
+    "check_solver",
     "check_statistic",
     "rounding",
     "sample_rows",

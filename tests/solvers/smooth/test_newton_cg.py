@@ -16,6 +16,7 @@ from mercer.solvers import (
     gram_preconditioner,
     newton_cg,
 )
+from mercer.testing import check_solver
 
 LOSSES = [Logistic(), Multinomial(), SquaredHinge(), SquaredEpsilonInsensitive(0.2)]
 NAMES = [type(loss).__name__ for loss in LOSSES]
@@ -90,7 +91,7 @@ def test_it_finds_the_minimum(rows, rng, loss, preconditioned, intercept_penalty
     )
     assert solution.success
     assert solution.history[-1] <= 1e-11
-    assert solution.details["gap"] < 1e-9
+    assert solution.gap < 1e-9
     objective = _objective(loss, Z, Y, weight, 0.3, intercept_penalty)
     found, gradient = objective(solution.value.ravel())
     assert np.linalg.norm(gradient) <= 1e-10 * np.linalg.norm(objective(np.zeros(21))[1])
@@ -182,3 +183,81 @@ def test_a_gram_matrix_without_factor_leaves_its_diagonal(rng):
     broken[0, 1] = broken[1, 0] = 1e-3
     inverse = gram_preconditioner(broken, 1e-12)(1.0)
     assert np.isfinite(inverse(np.ones((3, 1)))).all()
+
+
+def _reduce_over(Z, Y, weight):
+    return lambda title, work, into: into.merge(work(Z, Y, weight))
+
+
+def _weighted(n=400, D=20):
+    """A row of weight 1e8: after it is fitted the others have no curvature, and Newton steps are far too long."""
+    rng = np.random.RandomState(1)
+    Z, w = rng.standard_normal((n, D)), rng.standard_normal(D)
+    y = np.where(Z @ w + 0.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    weight = np.ones(n)
+    weight[0] = 1e8
+    return Z, y[:, None], weight
+
+
+def test_steps_that_are_far_too_long_are_shortened_until_they_descend():
+    Z, y, weight = _weighted()
+    solution = newton_cg(Logistic(), _reduce_over(Z, y, weight), np.zeros((21, 1)), penalty=1e-5)
+    assert solution.success
+    assert solution.history[-1] <= 1e-9
+    assert np.mean(np.sign(Z @ solution.value[:-1] + solution.value[-1]) == y) == 1.0
+
+
+def test_a_line_search_without_a_step_is_no_success(rng):
+    """The gradient of one function, and the values of another: no step descends."""
+
+    class Deceitful(Logistic):
+        def values(self, S, Y):
+            return 10.0 + np.abs(S)
+
+    Z, y = rng.standard_normal((50, 3)), rng.choice([-1.0, 1.0], (50, 1))
+    solution = newton_cg(Deceitful(), _reduce_over(Z, -y, None), np.zeros((4, 1)), penalty=1.0)
+    assert solution.status == "stalled"
+    assert solution.history[-1] > 1e-9
+    assert "lower C" in solution.advice
+
+
+def test_a_start_that_is_worse_than_0_is_left(rng):
+    Z, y = rng.standard_normal((60, 3)), rng.choice([-1.0, 1.0], (60, 2))
+    start = np.column_stack([np.full(4, 1e4), np.full(4, 0.01)])
+
+    def objective(value):
+        losses = np.logaddexp(0, -y * (Z @ value[:-1] + value[-1])).sum(axis=0)
+        return losses + 0.5 * np.sum(value[:-1] ** 2, axis=0)
+
+    check_solver(
+        lambda: newton_cg(Logistic(), _reduce_over(Z, y, None), start, penalty=1.0, max_iter=1),
+        objective=objective,
+        others=(start,),
+    )
+    solution = check_solver(
+        lambda: newton_cg(Logistic(), _reduce_over(Z, y, None), start, penalty=1.0),
+        objective=objective,
+        tol=1e-9,
+        certificate=lambda solution: solution.history[-1],
+        resume=lambda solution: newton_cg(Logistic(), _reduce_over(Z, y, None), solution.value, penalty=1.0),
+    )
+    assert solution.success
+
+
+def test_a_small_gradient_is_no_success_while_the_gap_is_large():
+    """Separable rows and a large cost: the gradient falls a million times before the objective is near its minimum."""
+    Z, y, _ = _weighted()
+    keep = np.abs(Z @ np.linalg.lstsq(Z, y[:, 0], rcond=None)[0]) > 0.2
+    Z, y = 1e6 * Z[keep], y[keep]
+    y = np.where(Z @ np.linalg.lstsq(Z, y[:, 0], rcond=None)[0] > 0, 1.0, -1.0)[:, None]
+    solution = newton_cg(
+        SquaredHinge(),
+        _reduce_over(Z, y, None),
+        np.zeros((21, 1)),
+        penalty=1e-3,
+        intercept_penalty=1e-3,
+        tol=1e-5,
+        gap_tol=1e-5,
+        max_iter=30,
+    )
+    assert not solution.success or solution.gap <= 1e-5

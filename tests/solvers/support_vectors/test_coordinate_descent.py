@@ -16,6 +16,7 @@ from mercer import config_context
 from mercer.solvers import BoxProblems, coordinate_descent
 from mercer.solvers.support_vectors.svm_dual import LOSSES
 from mercer.solvers.support_vectors.when_descent_stalls import Patience
+from mercer.testing import check_solver
 
 
 def _targets(rng, loss, Z, n_problems):
@@ -75,6 +76,23 @@ def test_the_gap_is_the_difference_of_the_objectives(rng, loss):
     assert solution.gap == pytest.approx(((primal - dual) / primal).max(), rel=1e-6)
     np.testing.assert_allclose(solution.details["objectives"], primal)
     assert len(solution.history) == solution.iterations > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("max_iter", [1, 1000])
+def test_it_keeps_the_laws_of_a_solver(rng, loss, dtype, layout, max_iter):
+    """On columns of sizes 1e-3 to 1e3, also after one epoch."""
+    Z = (rng.standard_normal((600, 8)) * np.logspace(-3, 3, 8)).astype(dtype)
+    problems = BoxProblems.of(loss, _targets(rng, loss, Z, 2), np.full(600, 10.0), epsilon=0.1)
+    rows = layout(Z)
+    check_solver(
+        lambda: coordinate_descent(rows, problems, max_iter=min(max_iter, 100)),
+        objective=lambda value: _objective(problems, Z.astype(np.float64), value),
+        tol=1e-4,
+        resume=lambda solution: coordinate_descent(rows, problems, duals=solution.details["duals"]),
+        rtol=1e-12 if dtype == np.float64 else 1e-3,
+    )
 
 
 def test_small_problems_are_solved_to_rounding(rng, loss):

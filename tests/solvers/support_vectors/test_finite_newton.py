@@ -5,9 +5,15 @@ import pytest
 from scipy.optimize import minimize
 
 from mercer import config_context
-from mercer.solvers import BoxProblems, Design, finite_newton
+from mercer.solvers import BoxProblems, Design
+from mercer.solvers import finite_newton as newton
 
 LOSSES = ["squared_hinge", "squared_epsilon_insensitive"]
+
+
+def finite_newton(*arguments, **options):
+    solution = newton(*arguments, **options)
+    return solution.value, solution.details["duals"], solution.iterations
 
 
 def _problem(rng, loss, n, D, dtype=np.float64, spread=3.0, cost=1e3):
@@ -91,9 +97,11 @@ def test_rows_without_a_root_are_not_read(rng):
 
 def test_rows_within_their_span_have_the_same_products(rng):
     Z = rng.standard_normal((7, 30))
-    within = Design(Z, 3.0).within_span()
+    within, back = Design(Z, 3.0).within_span()
+    weights = rng.standard_normal(8)
+    np.testing.assert_allclose(Design(Z, 3.0).scores(back(weights)), within.scores(weights), atol=1e-12)
     assert within.Z.shape == (7, 7)
     np.testing.assert_allclose(within.Z @ within.Z.T, Z @ Z.T, atol=1e-12)
     assert within.constant == 3.0
     tall = Design(Z.T)
-    assert tall.within_span() is tall
+    assert tall.within_span()[0] is tall

@@ -7,6 +7,7 @@ from sklearn.svm import OneClassSVM
 
 from mercer import FourierFeatures, Gaussian
 from mercer.solvers import one_class
+from mercer.testing import check_solver
 
 
 def _objective(Z, nu, w, rho):
@@ -31,6 +32,33 @@ def test_the_optimum_is_scikit_learn_s(rng, nu, dtype, layout):
     assert outliers <= nu
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_an_optimum_of_0_is_found_and_certified(rng, layout, dtype):
+    """Rows around the origin: no gap is small relative to an objective of 0."""
+    X = rng.standard_normal((50, 3)).astype(dtype)
+    Z = layout(np.vstack([X, -X]))
+    solution = check_solver(
+        lambda: one_class(Z, 0.5),
+        objective=lambda value: _objective(np.vstack([X, -X]), 0.5, value[0, :-1], -value[0, -1]),
+        tol=1e-4,
+        rtol=np.finfo(dtype).eps,
+    )
+    assert solution.success
+    assert abs(solution.details["objectives"][0]) < 1e-12
+    assert solution.iterations < 100
+
+
+@pytest.mark.parametrize("max_iter", [1, 3, 1000])
+def test_it_keeps_the_laws_of_a_solver(rng, max_iter):
+    Z = rng.standard_normal((200, 4)) + 1
+    check_solver(
+        lambda: one_class(Z, 0.3, max_iter=max_iter),
+        objective=lambda value: _objective(Z, 0.3, value[0, :-1], -value[0, -1]),
+        tol=1e-4,
+    )
+
+
 def test_all_rows_are_support_vectors_at_nu_1(rng):
     """The box then holds one point: w is the mean of the rows."""
     Z = rng.standard_normal((50, 4)) + 1
@@ -41,7 +69,7 @@ def test_all_rows_are_support_vectors_at_nu_1(rng):
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 def test_too_few_steps_end_with_advice(rng, layout):
-    Z = rng.standard_normal((900, 10)).astype(np.float32) + 0.1
+    Z = rng.standard_normal((900, 10)).astype(np.float32) + 1.0
     solution = one_class(layout(Z), 0.2, max_iter=2, tol=1e-8)
     assert solution.status == "iteration limit"
     assert "steps left a duality gap of" in solution.advice

@@ -19,9 +19,7 @@ def test_the_gap_bounds_the_distance_to_the_optimum(rng, loss, layout):
     def passes():
         return ((layout(Z[rows]), Y[rows], weight[rows]) for rows in parts)
 
-    solution = pegasos(
-        passes, (6, 2), 500, C=0.02, one_sided=loss == "hinge", epsilon=0.0 if loss == "hinge" else 0.1, tol=0.02
-    )
+    solution = pegasos(passes, (6, 2), 500, C=0.02, loss=loss, epsilon=0.0 if loss == "hinge" else 0.1, tol=0.02)
     assert solution.success
     assert list(solution.history) == sorted(solution.history, reverse=True)
     problems = BoxProblems.of(loss, Y, 0.02 * weight, epsilon=0.1)
@@ -36,6 +34,6 @@ def test_the_gap_bounds_the_distance_to_the_optimum(rng, loss, layout):
 def test_too_few_passes_end_with_advice(rng):
     Z = rng.standard_normal((300, 6))
     Y = np.sign(Z[:, :1] + rng.standard_normal((300, 1)))
-    solution = pegasos(lambda: [(Z, Y, None)], (6, 1), 300, C=1.0, one_sided=True, tol=1e-6, max_iter=4)
+    solution = pegasos(lambda: [(Z, Y, None)], (6, 1), 300, C=1.0, loss="hinge", tol=1e-6, max_iter=4)
     assert (solution.status, solution.iterations) == ("iteration limit", 4)
     assert "4 passes left a duality gap of" in solution.advice

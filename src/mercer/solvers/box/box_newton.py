@@ -1,17 +1,20 @@
 """Smooth convex problems over a box: Newton steps, each a quadratic problem solved by an interior-point method."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
-from mercer.solvers.solution import Solution
+from mercer.solvers.box.interior_point import Solve, interior_point, robust_factor
+from mercer.solvers.solution import Remedy, Solution, Status
 
-_TO_THE_WALL = 0.995
 _SUFFICIENT = 1e-4  # of the decrease that the gradient promises
+# Gap of a quadratic, relative to its gap at 0, that counts as solved if rounding keeps it from falling.
+_ROUNDING = 1e-6
 
 
 class Expansion(NamedTuple):
@@ -32,9 +35,9 @@ def box_quadratic(
 ) -> Solution:
     r"""Minimise :math:`\frac12 w^T H w - h^T w` over :math:`|w_i| \le b` by a primal-dual interior-point method.
 
-    Mehrotra's predictor and corrector, a Cholesky factorisation of H plus a diagonal an iteration, about 15 of them
-    whatever the condition of H. It ends where ``box_gap`` is at most ``gap``, or ``tol`` of its first value, or does
-    not fall any more for rounding.
+    Each iteration takes one Cholesky factorisation of H plus a diagonal; there are about 15, whatever the condition of
+    H. The method ends when ``box_gap`` is at most ``gap``, or ``tol`` of its value at 0, or if rounding keeps it from
+    falling.
 
     Parameters
     ----------
@@ -43,83 +46,57 @@ def box_quadratic(
     bound : float
         b > 0.
 
-    References
-    ----------
-    S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM J. Optimization 2, 1992.
-
     >>> import numpy as np
     >>> box_quadratic(np.eye(2), np.array([3.0, 0.5]), 1.0).value.round(9).tolist()
     [1.0, 0.5]
     """
     H, h = bound**2 * hessian, bound * linear  # of x = w / b, in a box of 1
-    x = np.zeros(len(h))
-    size = float(np.abs(h).max(initial=0.0))
-    if size == 0:
-        return Solution(x, details={"solver": "interior point"})
-    upper, lower = np.full(len(h), size), np.full(len(h), size)  # multipliers of x <= 1 and x >= -1
-    history: list[float] = []
-    best, best_gap, stalled = x, np.inf, 0
-    limit = max(gap, tol * float(np.abs(h).sum()))
+    solver, first = "interior point", float(np.abs(h).sum())
+    if first == 0:
+        return Solution.converged(np.zeros(len(h)), solver, gap=0.0)
+    limit = max(gap, tol * first)
     with one_blas_thread():
-        for _ in range(max_iter):
-            gradient = H @ x - h
-            history.append(box_gap(gradient, x, 1.0))
-            stalled = 0 if history[-1] < best_gap else stalled + 1
-            if history[-1] < best_gap:
-                best, best_gap = x, history[-1]
-            if best_gap <= limit or stalled > 3:
-                break
-            x, upper, lower = _interior_step(H, gradient, x, upper, lower)
-    details = {"solver": "interior point"}
-    done: dict[str, Any] = {"iterations": len(history), "history": tuple(history), "details": details}
-    if best_gap > max(limit, 1e-6 * history[0]):
-        advice = f"{len(history)} steps left a gap of {best_gap:.1e}. Scale the features, or lower the bound."
-        return Solution(bound * best, "iteration limit", advice=advice, **done)
-    return Solution(bound * best, **done)
+        found = interior_point(_Dense(H, h), np.ones(len(h)), np.full(len(h), 2.0), tol=limit, max_iter=max_iter - 1)
+    value, left = bound * np.clip(found.image, -1.0, 1.0), found.error
+    done: dict[str, Any] = {"iterations": len(found.history), "history": found.history, "gap": left / first}
+    if left <= max(limit, _ROUNDING * first):
+        return Solution.converged(value, solver, **done)
+    status = Status.ITERATION_LIMIT if len(found.history) >= max_iter else Status.STALLED
+    undone = f"{len(found.history)} steps left a gap of {left:.1e}"
+    return Solution.stopped(value, solver, status, undone, [Remedy.SCALE, Remedy.BOUND], **done)
 
 
-def _interior_step(H: Array, gradient: Array, x: Array, upper: Array, lower: Array) -> tuple[Array, Array, Array]:
-    above, below = 1 - x, 1 + x
-    shifted = H.copy()
-    shifted[np.diag_indices_from(shifted)] += upper / above + lower / below
-    factor = _factor(shifted)
-    residual = gradient + upper - lower
+@dataclass(frozen=True)
+class _Dense:
+    """The quadratic x'Hx/2 - h'x for x = y - 1 in a box of 1; the unknown is y, and its image is x."""
 
-    def direction(centre: float, second_above: Array, second_below: Array) -> tuple[Array, Array, Array]:
-        push_above, push_below = (centre - second_above) / above - upper, (centre - second_below) / below - lower
-        dx = cho_solve(factor, -residual - push_above + push_below, check_finite=False)
-        return dx, push_above + upper / above * dx, push_below - lower / below * dx
+    H: Array
+    h: Array
 
-    zero = np.zeros_like(x)
-    mean = float(upper @ above + lower @ below) / (2 * len(x))
-    dx, du, dl = direction(0.0, zero, zero)
-    a = _step(above, below, upper, lower, dx, du, dl)
-    ahead = float((upper + a * du) @ (above - a * dx) + (lower + a * dl) @ (below + a * dx)) / (2 * len(x))
-    dx, du, dl = direction(mean * (ahead / mean) ** 3, -du * dx, dl * dx)
-    a = _TO_THE_WALL * _step(above, below, upper, lower, dx, du, dl)
-    return x + a * dx, upper + a * du, lower + a * dl
+    def image(self, x: Array) -> Array:
+        """Return y - 1."""
+        return x - 1.0
 
+    def gradient(self, image: Array) -> Array:
+        """Return H x - h."""
+        gradient: Array = self.H @ image - self.h
+        return gradient
 
-def _factor(matrix: Array) -> tuple[Array, bool]:
-    """Factor a matrix that rounding may have left with negative eigenvalues; a shift of their size makes up for it."""
-    shift = np.finfo(np.float64).eps * np.trace(matrix)
-    while True:
-        try:
-            return cho_factor(matrix, lower=True, check_finite=False)  # type: ignore[no-any-return]
-        except LinAlgError:
-            matrix[np.diag_indices_from(matrix)] += shift
-            shift *= 10
+    def factor(self, theta: Array) -> Solve:
+        """Return the solver of (H + theta) dx = r; what y - 1 and x differ by is rounding."""
+        shifted = self.H.copy()
+        shifted[np.diag_indices_from(shifted)] += theta
+        factor = robust_factor(shifted)
 
+        def solve(r: Array, missing: Array) -> tuple[Array, Array]:
+            step: Array = cho_solve(factor, r, check_finite=False)
+            return step, step
 
-def _step(*values_and_moves: Array) -> float:
-    """Return the longest step up to 1 that keeps the slacks and the multipliers positive."""
-    above, below, upper, lower, dx, du, dl = values_and_moves
-    longest = 1.0
-    for value, move in ((above, -dx), (below, dx), (upper, du), (lower, dl)):
-        falling = move < 0
-        if falling.any():
-            longest = min(longest, float(np.min(value[falling] / -move[falling])))
-    return longest
+        return solve
+
+    def error(self, gap: float, losses: float, image: Array, missing: Array, rho: float) -> float:
+        """Return the gap itself."""
+        return gap
 
 
 def box_newton(
@@ -163,11 +140,13 @@ def box_newton(
         w, here, moved = _descend(expand, w, moves, here, bound)
         if not moved:
             break
-    details = {"solver": "box Newton"}
-    if history[-1] > tol:
-        advice = f"{len(history)} steps left a gap of {history[-1]:.1e} of the loss at 0: lower the bound."
-        return Solution(w, "iteration limit", len(history), tuple(history), advice, details)
-    return Solution(w, iterations=len(history), history=tuple(history), details=details)
+    solver = "box Newton"
+    done: dict[str, Any] = {"iterations": len(history), "history": history, "gap": history[-1]}
+    if history[-1] <= tol:
+        return Solution.converged(w, solver, **done)
+    status = Status.ITERATION_LIMIT if len(history) == max_iter else Status.STALLED
+    left = f"{len(history)} steps left a gap of {history[-1]:.1e} of the loss at 0"
+    return Solution.stopped(w, solver, status, left, [Remedy.BOUND], **done)
 
 
 def _descend(

@@ -15,6 +15,8 @@ from mercer.stats import ClusterSums
 
 # What rounding may take from a squared distance: this many units of the precision, times the root of the width.
 _ROUNDINGS = 8
+# Distance between two centres that is rounding, relative to the longest centre.
+_EQUAL = 1024 * float(np.finfo(np.float64).eps)
 _EPS = float(np.finfo(np.float32).eps)
 
 
@@ -176,6 +178,27 @@ class NearestCentres:
 
 def _no_columns(rows: Array, dtype: Any) -> Array:
     return np.empty((len(rows), 0), dtype=dtype)
+
+
+def first_of_equals(labels: Array, centres: Array) -> Array:
+    """Return labels in which centres that are equal to rounding have the number of the first of them.
+
+    Fewer distinct rows than clusters leave such centres, and rounding would choose among them.
+
+    >>> import numpy as np
+    >>> first_of_equals(np.array([2, 1, 0]), np.array([[1.0], [3.0], [1.0 + 1e-16]])).tolist()
+    [0, 1, 0]
+    """
+    norms = np.linalg.norm(centres, axis=1)
+    order = np.argsort(norms, kind="stable")
+    limit = _EQUAL * float(norms.max(initial=0.0))
+    first = np.arange(len(centres))
+    # Equal centres have equal norms, so that only neighbours in their order are compared.
+    for start in np.flatnonzero(np.diff(norms[order]) <= limit):
+        group = order[start : np.searchsorted(norms[order], norms[order[start]] + 2 * limit, side="right")]
+        same = group[np.linalg.norm(centres[group] - centres[group[0]], axis=1) <= limit]
+        first[same] = np.minimum(first[same], first[same].min())
+    return first.astype(labels.dtype)[labels]
 
 
 def distances(Z: Any, centres: Array) -> Array:

@@ -6,14 +6,14 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
 from mercer.solvers.ridge.ridge_path import ridge_path
-from mercer.solvers.solution import Solution
+from mercer.solvers.solution import Remedy, Solution, Status
 
 
 def cholesky(gram: Array, cross: Array, alpha: float) -> Solution:
     """Solve (G + alpha I) w = H for a positive semi-definite G, in D^3 / 3 multiplications and one copy of G.
 
-    Where rounding leaves G + alpha I without a factor (alpha far below the rounding of G), negative eigenvalues of G
-    are set to 0 instead, and the status says so.
+    If alpha is far below the rounding of G, then G + alpha I may have no factor. The negative eigenvalues of G are then
+    set to 0, and the status is "ill-conditioned".
 
     >>> import numpy as np
     >>> cholesky(np.eye(2), np.ones((2, 1)), 1.0).value.ravel().round(12).tolist()
@@ -24,8 +24,8 @@ def cholesky(gram: Array, cross: Array, alpha: float) -> Solution:
     with one_blas_thread():
         try:
             value = cho_solve(cho_factor(shifted, lower=True, overwrite_a=True), cross)
-            return Solution(value, details={"solver": "cholesky"})
+            return Solution.converged(value, "cholesky")
         except LinAlgError:
             value = ridge_path(gram, cross).coef(alpha)
-    advice = f"alpha={alpha:g} is below the rounding of the features' Gram matrix: raise it, or pass float64 rows."
-    return Solution(value, status="ill-conditioned", advice=advice, details={"solver": "eigh"})
+    left = f"alpha={alpha:g} is below the rounding of the features' Gram matrix"
+    return Solution.stopped(value, "eigh", Status.ILL_CONDITIONED, left, [Remedy.ALPHA, Remedy.FLOAT64])

@@ -1,11 +1,12 @@
 """Conjugate gradients, all right-hand sides in one product."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.solvers.solution import Solution
+from mercer.solvers.solution import Remedy, Solution, Status
 
 
 def conjugate_gradients(
@@ -13,8 +14,9 @@ def conjugate_gradients(
 ) -> Solution:
     """Solve A w = b for a symmetric positive definite A known by its products only.
 
-    Each column has its own step lengths; all share the product, which is a pass over the rows when A is made of them.
-    A column stops at ||b - A w|| <= tol ||b||; ``history`` is the largest such ratio.
+    Each column has its own step lengths, and all columns share the product, which is a pass over the rows if A is made
+    of rows. A column stops at ||b - A w|| <= tol ||b||; ``history`` is the largest such ratio. A column along which
+    rounding makes A indefinite stops too, at the lowest point it has reached.
 
     Parameters
     ----------
@@ -22,7 +24,7 @@ def conjugate_gradients(
     right : ndarray of shape (D, m)
     tol : float
     max_iter : int
-        Products at most.
+        Largest number of products.
 
     References
     ----------
@@ -39,14 +41,19 @@ def conjugate_gradients(
     squares = _squares(residual)
     limit = tol * np.sqrt(squares)
     scale = np.where(squares > 0, np.sqrt(squares), 1.0)
+    stalled = np.zeros(len(squares), dtype=bool)
     history: list[float] = []
     for _ in range(max_iter):
-        active = np.sqrt(squares) > limit
+        active = (np.sqrt(squares) > limit) & ~stalled
         if not active.any():
             break
         image = product(direction)
         curvature = np.einsum("ij,ij->j", direction, image)
-        # A column that has converged keeps its direction in the product, and takes no step.
+        stalled |= active & ~((curvature > 0) & np.isfinite(curvature))
+        active &= ~stalled
+        if not active.any():
+            break
+        # A column that has stopped keeps its direction in the product, and takes no step.
         step = np.where(active, squares / np.where(active, curvature, 1.0), 0.0)
         value += step * direction
         residual -= step * image
@@ -54,11 +61,13 @@ def conjugate_gradients(
         direction = residual + np.where(active, new / np.where(squares > 0, squares, 1.0), 0.0) * direction
         squares = new
         history.append(float(np.max(np.sqrt(squares) / scale)))
-    details = {"solver": "conjugate gradients"}
-    if np.any(np.sqrt(squares) > limit):
-        advice = f"{max_iter} iterations left a residual of {history[-1]:.1e}: raise alpha, or scale the features."
-        return Solution(value, "iteration limit", len(history), tuple(history), advice, details)
-    return Solution(value, iterations=len(history), history=tuple(history), details=details)
+    solver = "conjugate gradients"
+    done: dict[str, Any] = {"iterations": len(history), "history": history}
+    if not np.any(np.sqrt(squares) > limit):
+        return Solution.converged(value, solver, **done)
+    status = Status.STALLED if stalled.any() else Status.ITERATION_LIMIT
+    left = f"{len(history)} iterations left a residual of {float(np.max(np.sqrt(squares) / scale)):.1e}"
+    return Solution.stopped(value, solver, status, left, [Remedy.ALPHA, Remedy.SCALE], **done)
 
 
 def _squares(columns: Array) -> Array:

@@ -2,27 +2,32 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Protocol
 
 import numpy as np
 
-from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, Rows
+from mercer.solvers.scores import linear_scores
 from mercer.solvers.smooth.losses import Loss
-from mercer.solvers.solution import Solution
+from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.stats import Gradient, Totals
 
-# Steps tried, all in one pass, where the full one does not lower the objective enough.
+# Step lengths that one pass tries if the full step does not lower the objective enough. If none of them does, the next
+# pass goes on from the shortest: rows that are far on the right side have no curvature, and the Newton step is then far
+# too long.
 _STEPS = 0.5 ** np.arange(1, 12)
+_SEARCHES = 5
+_FLOAT64_EPS = float(np.finfo(np.float64).eps)
 _ARMIJO = 1e-4
-# Rounding of the objective, in units of eps of the features, below which a change of it says nothing.
+# Rounding of the objective, in units of eps of the features: a smaller change says nothing.
 _NOISE = 16.0
 
 
 class Reduce(Protocol):
     """A pass: merge ``work(Z, Y, weight)`` of all blocks of rows into a statistic."""
 
-    def __call__(self, title: str, work: Callable[[Any, Array, Array | None], Any], into: Any) -> Any:
+    def __call__(self, title: str, work: Callable[[Rows, Array, Array | None], Any], into: Any) -> Any:
         """Return ``into`` with all blocks merged."""
 
 
@@ -48,8 +53,9 @@ def newton_cg(
 
     Each iteration takes a pass over the rows for the objective and its gradient, and one for each product with the
     Hessian: features need not be held. A system is solved only as closely as the gradient has fallen, which keeps the
-    convergence superlinear (Dembo and Steihaug, 1983). Where the full step does not lower the objective enough, eleven
-    shorter ones are tried in one pass. Columns of separable losses are problems of their own that share the passes.
+    convergence superlinear (Dembo and Steihaug, 1983). If the full step does not lower the objective enough, eleven
+    shorter steps are tried in one pass, and eleven shorter ones again, down to 2^-55. Columns of separable losses are
+    separate problems that share the passes. A column whose start is worse than 0 starts at 0.
 
     Parameters
     ----------
@@ -64,22 +70,24 @@ def newton_cg(
         Given the sum of the losses' curvatures (the mean of the columns), returns the function that applies the
         inverse of an approximation of the Hessian to an array of shape (D + 1, k).
     tol : float
-        Stop where the gradient's norm is ``tol`` times that at 0, or rounding leaves nothing to gain.
+        Stop when the gradient's norm is ``tol`` times that at 0, or rounding leaves nothing to gain.
     gap_tol : float
-        Stop after a step whose Newton decrement, half its square, was at most this part of the objective.
+        Stop after a step if half the squared Newton decrement was at most this part of the objective. If it is not 0,
+        a small gradient alone is no success: the gap must be as small, or must still halve with every step.
     max_iter : int
     max_products : int
-        Products with the Hessian in an iteration, at most.
+        Largest number of products with the Hessian per iteration.
     eps : float
-        The rounding of the features' type: changes of the objective below it say nothing.
+        The rounding of the features' type.
 
     Returns
     -------
     Solution
-        Of value (D + 1, k); ``history`` is the ratio of the gradients' norms, the largest of the columns;
-        ``details["gap"]`` estimates how far the objective is from its minimum, relative to it, by the smaller of
-        the bound of strong convexity (the intercepts left out where they are free), |g|^2 / 2p, and half the squared
-        Newton decrement before the last step; ``details["passes"]`` counts the passes.
+        ``value`` (D + 1, k); ``history`` is the ratio of the gradients' norms, the largest of the columns. ``gap``
+        estimates how far the objective is from its minimum, relative to the objective: the smaller of the bound of
+        strong convexity, |g|^2 / 2p (without the intercepts if they are free), and half the squared Newton decrement
+        before the last step. ``details["passes"]`` counts the passes. The status is "stalled" if no step along the last
+        direction lowers the objective although the gradient promises more than rounding.
 
     References
     ----------
@@ -87,40 +95,57 @@ def newton_cg(
     S. Keerthi and D. DeCoste, "A modified finite Newton method for fast solution of large scale linear SVMs", 2005.
     """
     problem = _Problem(loss, reduce, (penalty, intercept_penalty), start.shape, eps)
-    value = start.astype(np.float64)
-    point = problem.at(value)
-    scale = problem.norms((point if not start.any() else problem.at(np.zeros_like(value))).gradient)
-    scale = np.where(scale > 0, scale, 1.0)
+    value, point, scale = problem.begin(start.astype(np.float64))
     history: list[float] = []
-    gap, status = np.inf, "iteration limit"
+    gap, left, status = np.inf, np.inf, Status.ITERATION_LIMIT
     for _ in range(max_iter):
         ratio = problem.norms(point.gradient) / scale
         history.append(float(ratio.max()))
         if history[-1] <= tol:
-            status = "success"
-            break
+            before, left = left, min(gap, problem.bound(point))
+            if gap_tol == 0 or left <= gap_tol:
+                status = Status.SUCCESS
+                break
+            if left > 0.5 * before:
+                status = Status.STALLED
+                break
         inverse = precondition(point.curvature) if precondition else None
         forcing = np.clip(np.sqrt(ratio), tol, 0.5) * problem.norms(point.gradient)
-        direction = problem.direction(value, point, np.where(ratio > tol, forcing, np.inf), inverse, max_products)
+        limit = np.where((ratio > tol) | (gap_tol > 0), forcing, np.inf)
+        direction = problem.direction(value, point, limit, inverse, max_products)
         slope = problem.dots(point.gradient, direction)
         gap = float(np.max(-slope / (2 * np.maximum(point.value, np.finfo(float).tiny))))
-        value, point, moved = problem.step(value, point, direction, slope)
-        if gap <= gap_tol:
+        value, point, step = problem.step(value, point, direction, slope)
+        if gap <= gap_tol and step is not _Step.FAILED:
             history.append(float((problem.norms(point.gradient) / scale).max()))
-        if not moved or gap <= gap_tol:
-            status = "success"
+        if step is _Step.FAILED:
+            status = Status.STALLED
+            break
+        if step is _Step.ROUNDING or gap <= gap_tol:
+            status = Status.SUCCESS
             break
     else:
         history.append(float((problem.norms(point.gradient) / scale).max()))
-    details = {"solver": "newton-cg", "gap": min(gap, problem.bound(point)), "passes": problem.passes}
-    return Solution(value, status, len(history) - 1, tuple(history), _advice(status, history), details)
+    solver, n_iter = "newton-cg", len(history) - 1
+    done: dict[str, Any] = {"iterations": n_iter, "history": history, "gap": min(gap, problem.bound(point))}
+    done["passes"] = problem.passes
+    if status is Status.SUCCESS:
+        return Solution.converged(value, solver, **done)
+    undone = f"{n_iter} iterations left a gradient of {history[-1]:.1e} of that at 0"
+    if gap_tol > 0:
+        undone += f", and a gap of {done['gap']:.1e} of the objective"
+    remedies = [Remedy.MAX_ITER, Remedy.PENALTY]
+    if status is Status.STALLED:
+        remedies = [Remedy.PENALTY, Remedy.SCALE] + ([Remedy.FLOAT64] if eps > _FLOAT64_EPS else [])
+    return Solution.stopped(value, solver, status, undone, remedies, **done)
 
 
-def _advice(status: str, history: list[float]) -> str:
-    if status == "success":
-        return ""
-    n_iter, ratio = len(history) - 1, history[-1]
-    return f"{n_iter} iterations left a gradient of {ratio:.1e} of that at 0: raise max_iter or the penalty."
+class _Step(Enum):
+    """How a step ended: lower, so near the minimum that rounding hides the rest, or with no step that descends."""
+
+    MOVED = 1
+    ROUNDING = 2
+    FAILED = 3
 
 
 @dataclass
@@ -142,11 +167,12 @@ class _Problem:
         self.passes = 0
 
     def dots(self, A: Array, B: Array) -> Array:
-        """Return the inner products of each problem, (1, m): one a column, or one in all."""
+        """Return the inner products of each problem, (1, m): one per column, or one in all."""
         products: Array = np.einsum("ij,ij->j", A, B)[None, :]
         return products if self._loss.separable else products.sum(axis=1, keepdims=True)
 
     def norms(self, A: Array) -> Array:
+        """Return the norms of each problem, (1, m)."""
         norms: Array = np.sqrt(self.dots(A, A))
         return norms
 
@@ -156,10 +182,21 @@ class _Problem:
         distance = self.dots(point.gradient, free * point.gradient)
         return float(np.max(distance / np.maximum(point.value, np.finfo(float).tiny)))
 
+    def begin(self, start: Array) -> tuple[Array, _Point, Array]:
+        """Return the better of a start and 0 for each problem, the point there, and the gradients' norms at 0."""
+        value, point = start, self.at(start)
+        zero = point if not start.any() else self.at(np.zeros_like(start))
+        worse = ~(point.value <= zero.value)
+        if worse.any():
+            value = np.where(worse, 0.0, start)
+            point = zero if worse.all() else self.at(value)
+        scale = self.norms(zero.gradient)
+        return value, point, np.where(scale > 0, scale, 1.0)
+
     def at(self, value: Array) -> _Point:
         """Return the objective and its gradient, in one pass."""
 
-        def work(Z: Any, Y: Array, weight: Array | None) -> Gradient:
+        def work(Z: Rows, Y: Array, weight: Array | None) -> Gradient:
             S = _scores(Z, value)
             W = 1.0 if weight is None else weight[:, None]
             losses = (W * self._loss.values(S, Y)).sum(axis=0)
@@ -199,8 +236,8 @@ class _Problem:
             search = np.where(active, towards + ratio * search, search)
         return step
 
-    def step(self, value: Array, point: _Point, direction: Array, slope: Array) -> tuple[Array, _Point, bool]:
-        """Return the next value, its point, and whether anything was gained."""
+    def step(self, value: Array, point: _Point, direction: Array, slope: Array) -> tuple[Array, _Point, _Step]:
+        """Return the next value, its point, and how the step ended."""
         noise = _NOISE * self._eps * np.abs(point.value)
         new = value + direction
         there = self.at(new)
@@ -208,20 +245,37 @@ class _Problem:
         if enough.all():
             stuck = (-slope <= noise) & (self.norms(there.gradient) > 0.5 * self.norms(point.gradient))
             lower = self.norms(there.gradient).sum() < self.norms(point.gradient).sum()
-            return (new, there, not stuck.all()) if lower or not stuck.all() else (value, point, False)
-        tried = self._objectives(value, direction)
-        good = tried <= point.value + _ARMIJO * _STEPS[:, None] * slope + noise
-        first = np.where(good.any(axis=0), _STEPS[good.argmax(axis=0)], 0.0)[None, :]
-        length = np.where(enough, 1.0, first)
+            if not stuck.all():
+                return new, there, _Step.MOVED
+            return (new, there, _Step.ROUNDING) if lower else (value, point, _Step.ROUNDING)
+        length = self._lengths(value, point, direction, slope, noise, enough)
         if not length.any():
-            return value, point, False
+            return value, point, _Step.ROUNDING if (-slope <= noise).all() else _Step.FAILED
         new = value + length * direction
-        return new, self.at(new), True
+        return new, self.at(new), _Step.MOVED
+
+    def _lengths(
+        self, value: Array, point: _Point, direction: Array, slope: Array, noise: Array, enough: Array
+    ) -> Array:
+        """Return for each problem the first step length that lowers the objective enough; 0 if none does."""
+        length = np.where(enough, 1.0, 0.0)
+        scale = 1.0
+        for _ in range(_SEARCHES):
+            steps = scale * _STEPS
+            tried = self._objectives(value, direction, steps)
+            good = tried <= point.value + _ARMIJO * steps[:, None] * slope + noise
+            good &= -steps[:, None] * slope > noise  # a step so short that rounding hides its descent is none
+            first = np.where(good.any(axis=0), steps[good.argmax(axis=0)], 0.0)[None, :]
+            length = np.where(length > 0, length, first)
+            if (length > 0).all():
+                break
+            scale = float(steps[-1])
+        return length
 
     def _hessian_product(self, value: Array, direction: Array) -> Array:
         both = np.hstack([value, direction])
 
-        def work(Z: Any, Y: Array, weight: Array | None) -> Gradient:
+        def work(Z: Rows, Y: Array, weight: Array | None) -> Gradient:
             S, V = np.hsplit(_scores(Z, both), 2)
             W = 1.0 if weight is None else weight[:, None]
             return self._empty().update(Z, W * self._loss.products(S, Y, V))
@@ -231,27 +285,25 @@ class _Problem:
         product: Array = np.vstack([total.vector, total.constant]) + self._ridge * direction
         return product
 
-    def _objectives(self, value: Array, direction: Array) -> Array:
-        """Return the objectives at all shorter steps, in one pass: scores are linear in the step."""
+    def _objectives(self, value: Array, direction: Array, steps: Array) -> Array:
+        """Return the objectives at several step lengths, in one pass: scores are linear in the step."""
         both = np.hstack([value, direction])
         n_problems = self._n_outputs if self._loss.separable else 1
 
-        def work(Z: Any, Y: Array, weight: Array | None) -> Totals:
+        def work(Z: Rows, Y: Array, weight: Array | None) -> Totals:
             S, V = np.hsplit(_scores(Z, both), 2)
             W = 1.0 if weight is None else weight[:, None]
-            return Totals(np.concatenate([(W * self._loss.values(S + t * V, Y)).sum(axis=0) for t in _STEPS]))
+            return Totals(np.concatenate([(W * self._loss.values(S + t * V, Y)).sum(axis=0) for t in steps]))
 
         self.passes += 1
-        total = self._reduce("line search", work, Totals.of(len(_STEPS) * n_problems)).values
-        ridges = [self.dots(value + t * direction, self._ridge * (value + t * direction)) / 2 for t in _STEPS]
-        objectives: Array = total.reshape(len(_STEPS), n_problems) + np.vstack(ridges)
+        total = self._reduce("line search", work, Totals.of(len(steps) * n_problems)).values
+        ridges = [self.dots(value + t * direction, self._ridge * (value + t * direction)) / 2 for t in steps]
+        objectives: Array = total.reshape(len(steps), n_problems) + np.vstack(ridges)
         return objectives
 
     def _empty(self) -> Gradient:
         return Gradient.of(self._n_features, self._n_outputs)
 
 
-def _scores(Z: Any, value: Array) -> Array:
-    """Return Z W + b in float64, by a product in Z's precision."""
-    scores: Array = core.scores(Z, value[:-1].astype(Z.dtype, copy=False)).astype(np.float64) + value[-1]
-    return scores
+def _scores(Z: Rows, value: Array) -> Array:
+    return linear_scores(Z, value[:-1], value[-1])

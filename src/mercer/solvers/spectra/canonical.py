@@ -1,6 +1,6 @@
 """Canonical correlations of two views from their moments."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
@@ -9,12 +9,13 @@ from mercer._typing import Array
 from mercer.parallel import one_blas_thread
 from mercer.solvers.spectra.eigh import largest_eigenpairs
 
-# Above this width the few pairs that are wanted are found without a whole singular value decomposition.
+# Above this width the pairs are found without a full singular value decomposition.
 _DIRECT_WIDTH = 500
 
 
-class Canonical(NamedTuple):
-    """Pairs of directions, one a column, with unit variance plus penalty, and their correlations, largest first."""
+@dataclass(frozen=True)
+class Canonical:
+    """Pairs of directions, one per column, with unit variance plus penalty, and their correlations, largest first."""
 
     a: Array
     b: Array
@@ -54,7 +55,10 @@ def canonical_pairs(
     apart = np.einsum("ik,ij,jk->k", a, gram_a, a, optimize=True) * np.einsum(
         "ik,ij,jk->k", b, gram_b, b, optimize=True
     )
-    return Canonical(a, b, np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0))
+    correlations = np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0)
+    # The singular values are those of the penalised problem: without the penalties the order may be another one.
+    order = np.argsort(-correlations, kind="stable")
+    return Canonical(a[:, order], b[:, order], correlations[order])
 
 
 def _factor(gram: Array, penalty: float) -> Array:

@@ -1,13 +1,14 @@
 """The largest eigenvalues of symmetric matrices: direct, or by products alone."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
-from mercer.solvers.solution import Solution
+from mercer.solvers.solution import Remedy, Solution, Status
 
 # Below this width, or for more than a twentieth of the pairs, a direct solve was the faster.
 _DIRECT_WIDTH = 1000
@@ -35,7 +36,8 @@ def largest_eigenpairs(gram: Array, n_pairs: int) -> Solution:
             return solution
     with one_blas_thread():
         values, vectors = eigh(gram, subset_by_index=(width - n_pairs, width - 1))
-    return _ordered(values, vectors, {"solver": "eigh"})
+    vectors, eigenvalues = _ordered(values, vectors)
+    return Solution.converged(vectors, "eigh", eigenvalues=eigenvalues)
 
 
 def block_krylov(
@@ -71,7 +73,7 @@ def block_krylov(
     block = np.linalg.qr(start)[0]
     basis, images = np.empty((width, 0)), np.empty((width, 0))
     history: list[float] = []
-    status, advice = "iteration limit", ""
+    converged = False
     values, vectors = np.empty(0), basis
     while len(history) < max_iter:
         image = product(block)
@@ -84,12 +86,14 @@ def block_krylov(
         history.append(float(np.linalg.norm(images @ turn - vectors * values, axis=0).max() / largest))
         block = _beyond(basis, image)
         if history[-1] <= tol or not block.shape[1]:
-            status = "success"
+            converged = True
             break
-    else:
-        advice = f"{max_iter} products left a residual of {history[-1]:.1e} of the largest eigenvalue: ask for fewer."
-    solution = _ordered(values, vectors, {"solver": "block Krylov"})
-    return Solution(solution.value, status, len(history), tuple(history), advice, solution.details)
+    vectors, eigenvalues = _ordered(values, vectors)
+    done: dict[str, Any] = {"iterations": len(history), "history": history, "eigenvalues": eigenvalues}
+    if converged:
+        return Solution.converged(vectors, "block Krylov", **done)
+    left = f"{max_iter} products left a residual of {history[-1]:.1e} of the largest eigenvalue"
+    return Solution.stopped(vectors, "block Krylov", Status.ITERATION_LIMIT, left, [Remedy.FEWER_PAIRS], **done)
 
 
 def _beyond(basis: Array, image: Array) -> Array:
@@ -104,9 +108,9 @@ def _beyond(basis: Array, image: Array) -> Array:
     return Q[:, np.abs(np.diag(R)) > 1e-10 * sizes.max(initial=0.0)][:, :left]
 
 
-def _ordered(values: Array, vectors: Array, details: dict[str, object]) -> Solution:
-    """Put the largest first, and fix the signs: otherwise rounding would choose them."""
+def _ordered(values: Array, vectors: Array) -> tuple[Array, Array]:
+    """Return the vectors and values, the largest first, with fixed signs: otherwise rounding would choose the signs."""
     vectors = vectors[:, ::-1]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     eigenvalues = np.maximum(values[::-1], 0.0)
-    return Solution(vectors * np.where(signs == 0, 1.0, signs), details={**details, "eigenvalues": eigenvalues})
+    return vectors * np.where(signs == 0, 1.0, signs), eigenvalues

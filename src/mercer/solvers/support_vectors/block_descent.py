@@ -1,25 +1,26 @@
 """Hinge and insensitive losses in passes over blocks: dual coordinate descent on one block after the other."""
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer import core
-from mercer._typing import Array
-from mercer.config import get_config
+from mercer._typing import Array, Rows
 from mercer.parallel import for_each_block
-from mercer.solvers.solution import Solution
-from mercer.solvers.support_vectors.svm_dual import BoxProblems
+from mercer.solvers.scores import linear_scores
+from mercer.solvers.solution import Remedy, Solution, Status
+from mercer.solvers.support_vectors.incumbent import Incumbent
+from mercer.solvers.support_vectors.svm_dual import LOSSES, BoxProblems, check_loss
+from mercer.solvers.support_vectors.tables import row_squares, shares, weight_table
 
-# Epochs on a block while it is there: making its features again costs about as much as one or two of them.
-_EPOCHS_A_BLOCK = 4
+TAKES = frozenset(LOSSES)
+# Epochs on a block while its features exist: to make them again costs as much as one or two epochs.
+_EPOCHS_PER_BLOCK = 4
 
 
 def block_descent(
-    passes: Callable[[], Iterable[tuple[Any, Array, Array | None]]],
+    passes: Callable[[], Iterable[tuple[Rows, Array, Array | None]]],
     shape: tuple[int, int],
     n_rows: int,
     *,
@@ -29,11 +30,12 @@ def block_descent(
     tol: float = 1e-4,
     max_iter: int = 1000,
 ) -> Solution:
-    r"""Minimise :math:`\frac12 \|w\|^2 + C \sum_i c_i \ell(t_i, \langle w, z_i \rangle)`, a column of targets each.
+    r"""Minimise :math:`\frac12 \|w\|^2 + C \sum_i c_i \ell(t_i, \langle w, z_i \rangle)` for each column of targets.
 
-    The dual variables of all rows are kept, their features are not: each pass takes the blocks in turn and descends in
-    the dual variables of one with those of the others fixed, which converges to the minimum. A pass adds up the gap of
-    the rows as it found them; when that is small, or the passes are over, a pass without steps measures the true one.
+    The dual variables of all rows are kept, their features are not. Each pass takes the blocks in turn and descends in
+    the dual variables of one block with those of the others fixed, which converges to the minimum. A pass adds up the
+    gap of the rows as it found them. When that is small, or the passes are over, a pass without steps measures the true
+    gap, and the weights are kept if their objective is the lowest so far, that of w = 0 included.
 
     Parameters
     ----------
@@ -42,12 +44,12 @@ def block_descent(
     shape : (n_features, n_targets)
     n_rows : int
     C : float
-    loss : one of ``LOSSES``
+    loss : one of ``TAKES``
     epsilon : float
     tol : float
         Largest duality gap, relative to the objective.
     max_iter : int
-        Passes at most, looks at the gap not counted.
+        Largest number of passes, without those that measure the gap.
 
     Returns
     -------
@@ -56,13 +58,14 @@ def block_descent(
 
     Notes
     -----
-    Memory O(n) for each target, beside a block.
+    Memory O(n) for each target, besides one block.
 
     References
     ----------
     H.-F. Yu, C.-J. Hsieh, K.-W. Chang and C.-J. Lin, "Large linear classification when data cannot fit in memory",
     KDD 2010.
     """
+    check_loss("block_descent", loss, TAKES)
     state = _State(shape, n_rows, C, loss, epsilon)
     history: list[float] = []
     looks, gap = 0, np.inf
@@ -70,18 +73,17 @@ def block_descent(
         history.append(state.descend(passes(), number))
         if history[-1] <= tol or number == max_iter:
             looks += 1
-            gap = state.gap(passes())
+            state.measure(passes())
+            gap = float(state.best.relative_gaps.max())
             if gap <= tol:
                 break
-    details = {"solver": "block descent", "passes": number + looks}
+    best, solver = state.best, "block descent"
+    done: dict[str, Any] = {"iterations": number, "history": history, "gap": gap, "passes": number + looks}
     if gap <= tol:
-        return Solution(state.value, "success", number, tuple(history), "", details, gap)
-    advice = (
-        f"{max_iter} passes left a duality gap of {gap:.1e} of the objective, and {tol:g} was asked for: raise "
-        "max_iter or tol, give more memory (config_context(memory=...)) or fewer features so that they are held, take "
-        "the squared loss, or lower C."
-    )
-    return Solution(state.value, "iteration limit", number, tuple(history), advice, details, gap)
+        return Solution.converged(best.value, solver, **done)
+    left = f"{max_iter} passes left a duality gap of {gap:.1e} of the objective, and {tol:g} was asked for"
+    remedies = [Remedy.MAX_ITER_OR_TOL, Remedy.MEMORY, Remedy.SQUARED_LOSS, Remedy.COST]
+    return Solution.stopped(best.value, solver, Status.ITERATION_LIMIT, left, remedies, **done)
 
 
 class _State:
@@ -91,40 +93,46 @@ class _State:
         self.C, self.loss, self.epsilon = C, loss, epsilon
         self.duals = np.zeros((n_rows, shape[1]))
         self.value = np.zeros((shape[1], shape[0] + 1))
+        self.best = Incumbent(*self.value.shape)
 
-    def descend(self, blocks: Iterable[tuple[Any, Array, Array | None]], seed: int) -> float:
+    def descend(self, blocks: Iterable[tuple[Rows, Array, Array | None]], seed: int) -> float:
         """Step in all blocks, and return the largest relative gap as the rows were found."""
-        return self._pass(blocks, np.random.RandomState(seed))
+        gaps, losses, _ = self._pass(blocks, np.random.RandomState(seed))
+        primal = losses + 0.5 * np.einsum("kj,kj->k", self.value, self.value)
+        return float(np.max(gaps / np.maximum(primal, np.finfo(float).tiny)))
 
-    def gap(self, blocks: Iterable[tuple[Any, Array, Array | None]]) -> float:
-        """Return the largest duality gap, relative to the objective."""
-        return self._pass(blocks, None)
+    def measure(self, blocks: Iterable[tuple[Rows, Array, Array | None]]) -> None:
+        """Take the present weights and w = 0 into account for the best point, in a pass without steps."""
+        gaps, losses, at_zero = self._pass(blocks, None)
+        self.best.offer_zero(at_zero)
+        self.best.offer(self.value, losses + 0.5 * np.einsum("kj,kj->k", self.value, self.value), gaps)
 
-    def _pass(self, blocks: Iterable[tuple[Any, Array, Array | None]], rng: np.random.RandomState | None) -> float:
-        gaps, losses, row = np.zeros(len(self.value)), np.zeros(len(self.value)), 0
+    def _pass(
+        self, blocks: Iterable[tuple[Rows, Array, Array | None]], rng: np.random.RandomState | None
+    ) -> tuple[Array, Array, Array]:
+        """Return the gaps, the losses and the losses at w = 0 of each problem; take steps if there is a generator."""
+        gaps, losses, at_zero = np.zeros((3, len(self.value)))
+        row = 0
         for Z, Y, weight in blocks:
             problems, duals = self._problems(Y, weight), self.duals[row : row + len(Y)]
-            scores, every = _scores(Z, self.value), slice(0, len(Y))
+            scores, every = linear_scores(Z, self.value[:, :-1].T, self.value[:, -1]), slice(0, len(Y))
             gaps += problems.gaps(every, scores, duals).sum(axis=0)
             losses += problems.losses(every, scores).sum(axis=0)
             if rng is not None:
                 self._step(Z, problems, duals, rng)
+            else:
+                at_zero += problems.losses(every, np.zeros_like(scores)).sum(axis=0)
             row += len(Y)
-        return self._relative(gaps, losses)
-
-    def _relative(self, gaps: Array, losses: Array) -> float:
-        primal = losses + 0.5 * np.einsum("kj,kj->k", self.value, self.value)
-        return float(np.max(np.maximum(gaps, 0.0) / np.maximum(primal, np.finfo(float).tiny)))
+        return np.maximum(gaps, 0.0), losses, at_zero
 
     def _problems(self, Y: Array, weight: Array | None) -> BoxProblems:
         cost = np.full(len(Y), self.C) if weight is None else self.C * weight
         return BoxProblems.of(self.loss, Y, cost, epsilon=self.epsilon)
 
-    def _step(self, Z: Any, problems: BoxProblems, duals: Array, rng: np.random.RandomState) -> None:
+    def _step(self, Z: Rows, problems: BoxProblems, duals: Array, rng: np.random.RandomState) -> None:
         """Descend in the duals of a block, in the features' precision, and move the weights in float64."""
-        squares = Z.multiply(Z).sum(axis=1) if sparse.issparse(Z) else np.einsum("ij,ij->i", Z, Z)
-        bounds = np.column_stack([problems.upper, problems.ridge, np.ravel(squares) + 1.0]).astype(Z.dtype)
-        orders = [rng.permutation(len(duals)) for _ in range(_EPOCHS_A_BLOCK)]
+        bounds = np.column_stack([problems.upper, problems.ridge, row_squares(Z) + 1.0]).astype(Z.dtype)
+        orders = [rng.permutation(len(duals)) for _ in range(_EPOCHS_PER_BLOCK)]
         moved = np.empty_like(duals)
 
         def work(columns: slice) -> None:
@@ -134,7 +142,7 @@ class _State:
                 bounds,
                 np.array(duals[:, columns], dtype=Z.dtype, order="C"),
                 np.zeros((len(duals), size), dtype=np.uint8),
-                _weights(Z, self.value[columns, :-1]),
+                weight_table(Z, self.value[columns, :-1]),
                 self.value[columns, -1].astype(Z.dtype),
                 np.array([np.full(size, np.inf), np.zeros(size), np.zeros(size)]),
                 problems.one_sided,
@@ -145,29 +153,8 @@ class _State:
                 core.descend(Z, order, tables)
             moved[:, columns] = tables.duals
 
-        for_each_block(work, _columns(duals.shape[1]))
+        for_each_block(work, shares(duals.shape[1]))
         change = moved - duals
         self.value[:, :-1] += (Z.T @ change.astype(Z.dtype)).T
         self.value[:, -1] += problems.constant * change.sum(axis=0)
         duals[...] = moved
-
-
-def _columns(n_problems: int) -> list[slice]:
-    """Share the problems among the threads: what one finds does not depend on which others ride along."""
-    ends = np.linspace(0, n_problems, min(get_config().threads, n_problems) + 1).round().astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(ends)]
-
-
-def _weights(Z: Any, value: Array) -> Array:
-    """Return a copy of (K, D) weights in the core's own layout."""
-    if not sparse.issparse(Z):
-        return np.array(value, dtype=Z.dtype, order="C")
-    K = len(value)
-    weights = np.zeros((value.shape[1], K if K == 1 else -(-K // 8) * 8), dtype=Z.dtype)
-    weights[:, :K] = value.T
-    return weights
-
-
-def _scores(Z: Any, value: Array) -> Array:
-    scores: Array = np.asarray(Z @ value[:, :-1].T.astype(Z.dtype), dtype=np.float64) + value[:, -1]
-    return scores

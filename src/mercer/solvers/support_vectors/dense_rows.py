@@ -1,5 +1,6 @@
 """Rows of dense features as Newton's methods read them: sums over rows whose bits do not depend on the threads."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,13 @@ from mercer._typing import Array
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 
 _BLOCK_ROWS = 4096
-# Sums of matrices over rows are split in so many parts, whatever the number of threads.
+# A sum of matrices over rows is split into this number of parts, whatever the number of threads.
 _PARTS = 2
 
 
 @dataclass(frozen=True)
 class Design:
-    """Rows z, and a feature of each that is ``constant``.
+    """Rows z; each has a last feature of value ``constant``, which Z does not hold.
 
     Attributes
     ----------
@@ -27,14 +28,16 @@ class Design:
     Z: Array
     constant: float = 0.0
 
-    def within_span(self) -> "Design":
-        """Return rows with the same products in coordinates of their own span, where that has fewer: n < D."""
+    def within_span(self) -> tuple["Design", Callable[[Array], Array]]:
+        """Return the rows in coordinates of their own span if n < D, and the map of weights back to all D features."""
         n, width = self.Z.shape
         if n >= width:
-            return self
+            return self, lambda weights: weights
         with one_blas_thread():
-            (R,) = qr(self.Z.T.astype(np.float64), mode="r", overwrite_a=True, check_finite=False)
-        return Design(np.ascontiguousarray(R[:n].T), self.constant)
+            Q, R = qr(self.Z.T.astype(np.float64), mode="economic", overwrite_a=True, check_finite=False)
+        return Design(np.ascontiguousarray(R.T), self.constant), lambda weights: np.append(
+            Q @ weights[:-1], weights[-1]
+        )
 
     def weights(self, beta: Array) -> Array:
         """Return the sum of beta_i z_i in float64, the constant feature's last."""
@@ -61,6 +64,11 @@ class Design:
         scores += self.constant * weights[-1]
         return scores
 
+    def norms(self) -> Array:
+        """Return the norms of the rows in float64."""
+        squares = np.einsum("ij,ij->i", self.Z, self.Z, dtype=np.float64)
+        return np.asarray(np.sqrt(squares + self.constant**2))
+
     def shifted_gram(self, roots: Array, dtype: Any = np.float64) -> Array:
         """Return I + the sum of roots_i^2 z_i z_i^T, of blocks of products in ``dtype`` summed in float64.
 
@@ -83,3 +91,19 @@ class Design:
             parts[0] += part
         parts[0][np.diag_indices(size)] += 1
         return parts[0]
+
+    def shifted_triangle(self, roots: Array) -> Array:
+        """Return the upper triangular R with R^T R = I + the sum of roots_i^2 z_i z_i^T.
+
+        R has the condition of the rows, ``shifted_gram`` its square; this takes about four times as long.
+        """
+        size = self.Z.shape[1] + 1
+        triangle = np.eye(size)
+        kept = np.flatnonzero(roots)
+        for rows in row_blocks(len(kept), _BLOCK_ROWS):
+            part = kept[rows]
+            scaled = np.column_stack([self.Z[part], np.full(len(part), self.constant)]) * roots[part, None]
+            with one_blas_thread():
+                (full,) = qr(np.vstack([triangle, scaled]), mode="r", overwrite_a=True)
+            triangle = full[:size]
+        return triangle

@@ -1,28 +1,33 @@
 """The one-class support vector machine on explicit features."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
-from mercer._typing import Array
-from mercer.solvers.solution import Solution
+from mercer._typing import Array, Rows
+from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.solvers.support_vectors.coordinate_descent import coordinate_descent
-from mercer.solvers.support_vectors.interior_point import LowRankProgram, low_rank_program
+from mercer.solvers.support_vectors.low_rank_program import LowRankProgram, low_rank_program
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
+from mercer.solvers.support_vectors.tables import row_squares
 
 _MULTIPLIER_STEPS = 100
 # Widest dense features for the interior-point method, whose steps take a matrix of that size.
 _WIDEST = 4096
+# Rounding of the objective: this number times the squared mean norm of the rows, times the eps of float64 (of the dual
+# variables) or the squared eps of the features (of the squared weights), whichever is larger.
+_NOISE = 16.0
 
 
-def one_class(Z: Any, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) -> Solution:
+def one_class(Z: Rows, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) -> Solution:
     r"""Minimise :math:`\frac12 \|w\|^2 - \rho + \frac{1}{\nu n} \sum_i \max(0, \rho - \langle w, z_i \rangle)`.
 
     The dual is :math:`\min \frac12 \|\sum_i \alpha_i z_i\|^2` over :math:`0 \le \alpha_i \le 1 / (\nu n)` and
     :math:`\sum_i \alpha_i = 1`; rho, which is not penalised, is the multiplier of that sum. Dense features take an
-    interior-point method, about 15 steps of O(n D^2); sparse and very wide ones the method of multipliers over dual
-    coordinate descent. The gap is that of the dual variables shifted onto the sum, and of the best rho for their
-    weights.
+    interior-point method, about 15 steps of O(n D^2); sparse and very wide features take the method of multipliers over
+    dual coordinate descent. The gap is that of the dual variables shifted onto the sum, and of the best rho for their
+    weights. It counts as 0 if it is below the rounding of the objective: the minimum may be 0, at w = 0.
 
     Parameters
     ----------
@@ -32,7 +37,7 @@ def one_class(Z: Any, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) -> 
     tol : float
         Largest duality gap, relative to the objective.
     max_iter : int
-        Steps, or epochs, at most.
+        Largest number of steps, or of epochs.
 
     Returns
     -------
@@ -50,34 +55,66 @@ def one_class(Z: Any, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) -> 
         found = _by_interior_point(Z, upper, tol, max_iter)
     else:
         found = _by_multipliers(Z, upper, tol, max_iter)
-    (weights, rho, objective, gap), steps, history, solver = found
-    value = np.append(weights, -rho)[None]
-    details = {"solver": solver, "objectives": np.array([objective])}
-    if gap <= tol:
-        return Solution(value, "success", steps, history, "", details, gap)
-    advice = f"{steps} steps left a duality gap of {gap:.1e}, and tol={tol:g} was asked for: raise max_iter or tol."
-    return Solution(value, "iteration limit", steps, history, advice, details, gap)
+    best, steps, history, solver = found
+    value = np.append(best.weights, -best.rho)[None]
+    done: dict[str, Any] = {"iterations": steps, "history": history, "gap": best.relative_gap}
+    done["objectives"] = np.array([best.objective])
+    if best.holds(tol):
+        return Solution.converged(value, solver, **done)
+    left = f"{steps} steps left a duality gap of {best.relative_gap:.1e}, and tol={tol:g} was asked for"
+    return Solution.stopped(value, solver, Status.ITERATION_LIMIT, left, [Remedy.MAX_ITER_OR_TOL], **done)
 
 
-_Found = tuple[tuple[Array, float, float, float], int, tuple[float, ...], str]
+@dataclass(frozen=True)
+class _Certificate:
+    """Weights, the best rho for them, their objective, and how far it is from its minimum at most.
+
+    ``noise`` is the rounding of the objective. The minimum may be 0, at w = 0, and then no gap is small relative to it.
+    """
+
+    weights: Array
+    rho: float
+    objective: float
+    gap: float
+    noise: float
+
+    @classmethod
+    def at_zero(cls, width: int) -> Self:
+        """Return the point w = 0, rho = 0: before any duals are known it has no gap."""
+        return cls(np.zeros(width), 0.0, 0.0, np.inf, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap relative to the objective, 0 if it is rounding."""
+        size = max(abs(self.objective), self.noise, np.finfo(float).tiny)
+        return 0.0 if self.gap <= self.noise else float(self.gap / size)
+
+    def holds(self, tol: float) -> bool:
+        """Whether the gap is at most ``tol`` of the objective, or rounding."""
+        return self.relative_gap <= tol
+
+
+# The best point, the steps taken, the gaps on the way, and the solver.
+_Found = tuple[_Certificate, int, tuple[float, ...], str]
 
 
 def _by_interior_point(Z: Array, upper: float, tol: float, max_iter: int) -> _Found:
     history: list[float] = []
+    best = _Certificate.at_zero(Z.shape[1])
     steps = 0
     sides = (1, Z.shape[0])
     program = LowRankProgram(Z, np.ones(sides), np.zeros(sides), np.ones(Z.shape[0]), total=1.0 / upper)
     for part in (1e-1, 1e-3, 1e-5):  # the gap before the duals are shifted onto the sum is another one
-        duals, _, more = low_rank_program(program, tol=part * tol, max_iter=max_iter)
-        steps += more
-        certificate = _certificate(Z, _onto_sum(upper * duals, upper), upper)
-        history.append(certificate[3])
-        if history[-1] <= tol:
+        found = low_rank_program(program, tol=part * tol, max_iter=max_iter)
+        steps, duals = steps + found.iterations, found.details["duals"]
+        best = _better(best, _certificate(Z, _onto_sum(upper * duals, upper), upper))
+        history.append(best.relative_gap)
+        if best.holds(tol):
             break
-    return certificate, steps, tuple(history), "interior point"
+    return best, steps, tuple(history), "interior point"
 
 
-def _by_multipliers(Z: Any, upper: float, tol: float, max_iter: int) -> _Found:
+def _by_multipliers(Z: Rows, upper: float, tol: float, max_iter: int) -> _Found:
     r"""Adding :math:`\frac{\tau}{2} (1 - \sum_i \alpha_i)^2` to the dual takes the place of the sum.
 
     It makes a constant feature :math:`-\sqrt\tau` and targets :math:`\rho + \tau` of an ordinary hinge loss, after
@@ -89,6 +126,7 @@ def _by_multipliers(Z: Any, upper: float, tol: float, max_iter: int) -> _Found:
     cost, rho = np.full(n, upper), 0.0
     duals: Array = np.full((n, 1), 1.0 / n)
     history: list[float] = []
+    best = _Certificate.at_zero(Z.shape[1])
     gap, epochs = np.inf, 0
     for _ in range(_MULTIPLIER_STEPS):
         problems = BoxProblems.of("hinge", np.full((n, 1), rho + penalty), cost, constant=-np.sqrt(penalty))
@@ -97,12 +135,19 @@ def _by_multipliers(Z: Any, upper: float, tol: float, max_iter: int) -> _Found:
         )
         duals, epochs = inner.details["duals"], epochs + inner.iterations
         rho = max(rho + penalty * (1.0 - float(duals.sum())), 0.0)
-        certificate = _certificate(Z, _onto_sum(duals[:, 0], upper), upper)
-        gap = certificate[3]
+        best = _better(best, _certificate(Z, _onto_sum(duals[:, 0], upper), upper))
+        gap = best.relative_gap
         history.append(gap)
-        if gap <= tol or epochs >= max_iter:
+        if best.holds(tol) or epochs >= max_iter:
             break
-    return certificate, epochs, tuple(history), "dual coordinate descent, multipliers"
+    return best, epochs, tuple(history), "dual coordinate descent, multipliers"
+
+
+def _better(best: _Certificate, other: _Certificate) -> _Certificate:
+    """Return the lower point, with its gap to the better of the two duals."""
+    lower, higher = (other, best) if other.objective <= best.objective else (best, other)
+    gap = lower.objective - (higher.objective - higher.gap)
+    return replace(lower, gap=max(min(lower.gap, gap), 0.0), noise=other.noise)
 
 
 def _onto_sum(duals: Array, upper: float) -> Array:
@@ -119,8 +164,8 @@ def _onto_sum(duals: Array, upper: float) -> Array:
     return shifted
 
 
-def _certificate(Z: Any, duals: Array, upper: float) -> tuple[Array, float, float, float]:
-    """Return the weights of feasible duals, the best rho for them, its objective, and the relative gap."""
+def _certificate(Z: Rows, duals: Array, upper: float) -> _Certificate:
+    """Return the weights of feasible duals with the best rho for them, and the gap to the duals."""
     weights = np.asarray(Z.T @ duals.astype(Z.dtype), dtype=np.float64)
     scores = np.asarray(Z @ weights.astype(Z.dtype), dtype=np.float64)
     ordered = np.sort(scores)
@@ -128,5 +173,6 @@ def _certificate(Z: Any, duals: Array, upper: float) -> tuple[Array, float, floa
     rho = float(ordered[min(int(np.ceil(1.0 / upper - 1e-9)) - 1, len(ordered) - 1)])
     squares = float(weights @ weights)
     objective = 0.5 * squares - rho + upper * float(np.maximum(rho - scores, 0.0).sum())
-    gap = objective + 0.5 * squares
-    return weights, rho, objective, gap / max(abs(objective), np.finfo(float).tiny)
+    size = float(duals @ np.sqrt(row_squares(Z).astype(np.float64))) ** 2  # of what cancels in the weights
+    noise = _NOISE * size * max(float(np.finfo(np.float64).eps), float(np.finfo(Z.dtype).eps) ** 2)
+    return _Certificate(weights, rho, objective, max(objective + 0.5 * squares, 0.0), noise)

@@ -5,33 +5,39 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
-from mercer.solvers.solution import Solution
+from mercer._typing import Array, Rows
+from mercer.solvers.scores import linear_scores
+from mercer.solvers.solution import Remedy, Solution, Status
+from mercer.solvers.support_vectors.incumbent import Incumbent
+from mercer.solvers.support_vectors.svm_dual import PLAIN_LOSSES, check_loss
+
+TAKES = PLAIN_LOSSES
 
 # Rows that take a step together.
 _BATCH_ROWS = 64
-# The gap is looked at after these passes, then after each 1.5 times as many: a look is a pass of its own.
+# The gap is measured after this number of passes, and then each time there are 1.5 times more: that is another pass.
 _FIRST_LOOK = 3
 _LOOK_GROWTH = 1.5
 
 
 def pegasos(
-    passes: Callable[[], Iterable[tuple[Any, Array, Array | None]]],
+    passes: Callable[[], Iterable[tuple[Rows, Array, Array | None]]],
     shape: tuple[int, int],
     n_rows: int,
     *,
     C: float,
-    one_sided: bool,
+    loss: str,
     epsilon: float = 0.0,
     tol: float = 1e-2,
     max_iter: int = 100,
 ) -> Solution:
-    r"""Minimise :math:`\frac12 \|w\|^2 + C \sum_i c_i \ell(t_i, \langle w, z_i \rangle)`, a column of targets each.
+    r"""Minimise :math:`\frac12 \|w\|^2 + C \sum_i c_i \ell(t_i, \langle w, z_i \rangle)` for each column of targets.
 
     Steps of length 1/t along the subgradients of few rows keep :math:`w = G / \tau`, where G sums
     :math:`C c_i \sigma_i z_i` over the visits that found a loss (sigma its sign) and tau counts the passes, from 1 on.
-    So :math:`\beta_i = C c_i \sum \sigma_i / \tau` lies in the box of the dual at every moment, w is its sum, and the
-    dual objective needs only two running sums. The iterates are averaged with weights t, dual and primal alike.
+    So :math:`\beta_i = C c_i \sum \sigma_i / \tau` lies in the box of the dual at every moment, w is the sum of
+    :math:`\beta_i z_i`, and the dual objective needs only two running sums. The iterates are averaged with weights t,
+    dual and primal alike. The average with the lowest objective is returned, or w = 0 if none is lower.
 
     Parameters
     ----------
@@ -40,13 +46,13 @@ def pegasos(
     shape : (n_features, n_targets)
     n_rows : int
     C : float
-    one_sided : bool
-        The hinge loss of targets +1 and -1; else the epsilon-insensitive loss.
+    loss : one of ``TAKES``
+        "hinge", of targets +1 and -1, or "epsilon_insensitive".
     epsilon : float
     tol : float
         Largest relative duality gap. It falls as one over the passes: a few hundredths are realistic, 1e-4 is not.
     max_iter : int
-        Passes at most, looks at the gap not counted.
+        Largest number of passes, without those that measure the gap.
 
     Returns
     -------
@@ -59,27 +65,26 @@ def pegasos(
     Math. Programming 127, 2011. S. Lacoste-Julien, M. Schmidt and F. Bach, "A simpler approach to obtaining an O(1/t)
     convergence rate for the projected stochastic subgradient method", 2012.
     """
-    state = _State(shape[1], shape[0], n_rows, C, one_sided, epsilon)
+    kind = check_loss("pegasos", loss, TAKES)
+    state = _State(shape[1], shape[0], n_rows, C, kind.one_sided, epsilon if not kind.one_sided else 0.0)
     history: list[float] = []
-    look, gap = _FIRST_LOOK, np.inf
+    look = _FIRST_LOOK
     for number in range(1, max_iter + 1):
         for Z, Y, weight in passes():
             state.update(Z, Y, weight)
         if number in (look, max_iter):
             look = max(look + 1, int(look * _LOOK_GROWTH))
-            gap = state.gap(passes())
-            history.append(gap)
-            if gap <= tol:
+            state.measure(passes())
+            history.append(float(state.best.relative_gaps.max()))
+            if history[-1] <= tol:
                 break
-    details = {"solver": "averaged pegasos", "passes": number + len(history)}
+    best, gap, solver = state.best, history[-1], "averaged pegasos"
+    done: dict[str, Any] = {"iterations": number, "history": history, "gap": gap, "passes": number + len(history)}
     if gap <= tol:
-        return Solution(state.mean, "success", number, tuple(history), "", details, gap)
-    advice = (
-        f"{max_iter} passes left a duality gap of {gap:.1e} of the objective, and {tol:g} was asked for: give more "
-        "memory (config_context(memory=...)) or fewer features so that they can be held, take the squared loss, or "
-        "lower C."
-    )
-    return Solution(state.mean, "iteration limit", number, tuple(history), advice, details, gap)
+        return Solution.converged(best.value, solver, **done)
+    left = f"{max_iter} passes left a duality gap of {gap:.1e} of the objective, and {tol:g} was asked for"
+    remedies = [Remedy.MEMORY, Remedy.SQUARED_LOSS, Remedy.COST]
+    return Solution.stopped(best.value, solver, Status.ITERATION_LIMIT, left, remedies, **done)
 
 
 class _State:
@@ -92,15 +97,16 @@ class _State:
         self.mean, self.mean_linear = np.zeros_like(self.sum), np.zeros(n_targets)
         self.tau, self.steps = 1.0, 0
         self.rng = np.random.RandomState(0)
+        self.best = Incumbent(*self.sum.shape)
 
-    def update(self, Z: Any, Y: Array, weight: Array | None) -> None:
+    def update(self, Z: Rows, Y: Array, weight: Array | None) -> None:
         """Step along the rows of a block, a few together, in random order."""
         order = self.rng.permutation(len(Y))
         for start in range(0, len(Y), _BATCH_ROWS):
             batch = order[start : start + _BATCH_ROWS]
             self._step(Z[batch], Y[batch], None if weight is None else weight[batch])
 
-    def _step(self, Z: Any, Y: Array, weight: Array | None) -> None:
+    def _step(self, Z: Rows, Y: Array, weight: Array | None) -> None:
         scores = _scores(Z, self.sum / self.tau)
         residual = Y - scores
         if self.one_sided:
@@ -117,18 +123,22 @@ class _State:
         self.mean += share * (self.sum / self.tau - self.mean)
         self.mean_linear += share * (self.sum_linear / self.tau - self.mean_linear)
 
-    def gap(self, blocks: Iterable[tuple[Any, Array, Array | None]]) -> float:
-        """Return the largest duality gap of the means, relative to the objective, in one pass."""
-        losses = np.zeros(len(self.mean))
+    def measure(self, blocks: Iterable[tuple[Rows, Array, Array | None]]) -> None:
+        """Take the means and w = 0 into account for the best point, in one pass."""
+        losses, at_zero = np.zeros((2, len(self.mean)))
         for Z, Y, weight in blocks:
-            residual = Y - _scores(Z, self.mean)
-            excess = np.maximum(Y * residual if self.one_sided else np.abs(residual) - self.epsilon, 0.0)
-            losses += excess.sum(axis=0) if weight is None else weight @ excess
+            losses += self._losses(Y, _scores(Z, self.mean), weight)
+            at_zero += self._losses(Y, np.zeros_like(Y), weight)
+        self.best.offer_zero(self.C * at_zero)
         squares = np.einsum("kj,kj->k", self.mean, self.mean) / 2
         primal = squares + self.C * losses
-        return float(np.max((primal + squares - self.mean_linear) / np.maximum(primal, np.finfo(float).tiny)))
+        self.best.offer(self.mean, primal, np.maximum(primal + squares - self.mean_linear, 0.0))
+
+    def _losses(self, Y: Array, scores: Array, weight: Array | None) -> Array:
+        residual = Y - scores
+        excess = np.maximum(Y * residual if self.one_sided else np.abs(residual) - self.epsilon, 0.0)
+        return np.asarray(excess.sum(axis=0) if weight is None else weight @ excess)
 
 
-def _scores(Z: Any, weights: Array) -> Array:
-    scores: Array = np.asarray(Z @ weights[:, :-1].T.astype(Z.dtype), dtype=np.float64) + weights[:, -1]
-    return scores
+def _scores(Z: Rows, value: Array) -> Array:
+    return linear_scores(Z, value[:, :-1].T, value[:, -1])

@@ -1,17 +1,43 @@
 """Support vector problems in their duals: a quadratic over a box, several side by side."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from types import MappingProxyType
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.solvers.support_vectors.interior_point import LowRankProgram
+from mercer.solvers.support_vectors.low_rank_program import LowRankProgram
 
 # Rows whose terms are summed at once: they stay in cache.
 _SUMMED_ROWS = 4096
 
-LOSSES = ("hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive")
+
+class LossKind(NamedTuple):
+    """What a solver must know of a loss: whether its targets are +1 and -1, and whether it is squared."""
+
+    one_sided: bool
+    is_squared: bool
+
+
+LOSSES: Mapping[str, LossKind] = MappingProxyType(
+    {
+        "hinge": LossKind(one_sided=True, is_squared=False),
+        "squared_hinge": LossKind(one_sided=True, is_squared=True),
+        "epsilon_insensitive": LossKind(one_sided=False, is_squared=False),
+        "squared_epsilon_insensitive": LossKind(one_sided=False, is_squared=True),
+    }
+)
+PLAIN_LOSSES = frozenset(name for name, kind in LOSSES.items() if not kind.is_squared)
+
+
+def check_loss(solver: str, loss: str, takes: frozenset[str]) -> LossKind:
+    """Return the kind of a loss, or refuse one that the solver does not take."""
+    if loss not in takes:
+        names = ", ".join(repr(name) for name in sorted(takes))
+        raise ValueError(f"{solver}: loss must be one of {names}, got {loss!r}.")
+    return LOSSES[loss]
 
 
 @dataclass(frozen=True)
@@ -45,11 +71,11 @@ class BoxProblems:
     @classmethod
     def of(cls, loss: str, targets: Array, cost: Array, *, epsilon: float = 0.0, constant: float = 1.0) -> Self:
         """Return the problems of one of ``LOSSES`` with the cost of each row."""
-        upper, ridge = cost, np.zeros(len(cost))
-        if loss.startswith("squared"):
+        kind, upper, ridge = LOSSES[loss], cost, np.zeros(len(cost))
+        if kind.is_squared:
             upper = np.where(cost > 0, np.inf, 0.0)
             ridge = np.divide(0.5, cost, out=np.zeros(len(cost)), where=cost > 0)
-        return cls(targets, upper, ridge, "hinge" in loss, epsilon if "insensitive" in loss else 0.0, constant)
+        return cls(targets, upper, ridge, kind.one_sided, 0.0 if kind.one_sided else epsilon, constant)
 
     @property
     def is_squared(self) -> bool:
@@ -66,7 +92,7 @@ class BoxProblems:
         return np.clip(duals, lower, upper)
 
     def losses(self, rows: slice, scores: Array) -> Array:
-        """Return the losses of some rows at their scores (n, K), costs included."""
+        """Return the losses of some rows at their scores (n, K), multiplied by the costs."""
         residual = self.targets[rows] - scores
         if self.one_sided:
             excess = np.where(self.targets[rows] >= 0, residual, -residual)
@@ -103,7 +129,7 @@ class BoxProblems:
         return sums
 
     def duals_at(self, scores: Array) -> Array:
-        """Return the duals of squared losses at their scores (n, K): minus the losses' derivatives."""
+        """Return the duals of squared losses at their scores (n, K): the negative derivatives of the losses."""
         residual = self.targets - scores
         if self.one_sided:
             excess = np.where((residual > 0) == (self.targets >= 0), residual, 0.0)

@@ -1,68 +1,55 @@
-"""What support vector problems change to where coordinate descent crawls, and when."""
+"""When coordinate descent stalls, and what solves the problem instead."""
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
+from mercer.solvers.solution import Solution
 from mercer.solvers.support_vectors.dense_rows import Design
 from mercer.solvers.support_vectors.finite_newton import finite_newton
-from mercer.solvers.support_vectors.interior_point import low_rank_program
+from mercer.solvers.support_vectors.low_rank_program import low_rank_program
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
 
-# Inner steps were measured to take the time of about this many epochs for each of min(n, D) features: the
-# interior-point method of plain losses, and the Newton steps of squared ones (of one problem, and more for each beside
-# it: an epoch reads a row once for all). To change after as many is at most twice as slow as the better of the two.
+# Cost of the inner steps in epochs per feature (of min(n, D)), as measured: the interior-point method of the plain
+# losses, and the Newton steps of the squared ones, for the first problem and for each further one (an epoch reads a row
+# once for all problems). To switch after that number of epochs takes at most twice as long as the better of the two.
 _PLAIN_EPOCHS = 2.0
-_SQUARED_EPOCHS, _BESIDE_IT = 1 / 8, 1 / 32
-# Epochs after which the pace of a descent tells how many are left; how many left are worth a change at least; and after
-# how many it comes at the earliest where the pace does not call for it.
+_SQUARED_EPOCHS, _FURTHER_PROBLEM = 1 / 8, 1 / 32
+# First epoch with an estimate; fewest remaining epochs that justify a switch; earliest forced switch.
 _EARLIEST, _LEAST_LEFT, _LEAST_EPOCHS = 16, 30, 100
-# Multiplications of a step, for all problems, below which its time does not matter; and its largest matrix.
+# Multiplications of a step, for all problems, below which its time does not matter; width of its largest matrix.
 _CHEAP_STEP = 2**32
 _WIDEST_STEP = 4096
 
 
-class Inner(NamedTuple):
-    """Where inner steps have ended.
-
-    ``weights`` are given where they are nearer to the solution than those of the duals; ``guess`` is a start for
-    methods that go by bounds.
-    """
-
-    weights: Array | None
-    duals: Array
-    guess: Array
-    steps: int
-
-
 class Patience(NamedTuple):
-    """When a descent changes to inner steps: after so many epochs, or as soon as more than ``worth`` are left."""
+    """When a descent switches to inner steps: after ``epochs``, or if it projects more than ``worth`` further ones."""
 
     epochs: int
     worth: float = np.inf
 
     @classmethod
-    def of(cls, Z: Any, problems: BoxProblems, max_iter: int) -> Self:
-        """Return that of some problems on features; where there are no inner steps, max_iter epochs."""
+    def of(cls, Z: Rows, problems: BoxProblems, max_iter: int) -> Self:
+        """Return the patience with some problems; max_iter epochs if there are no inner steps for them."""
         (n_rows, width), n_problems = Z.shape, problems.targets.shape[1]
         rank = min(n_rows, width)
         if sparse.issparse(Z) or rank > _WIDEST_STEP or (problems.is_squared and n_rows < width):
             return cls(max_iter)
-        squared = _SQUARED_EPOCHS + _BESIDE_IT * (n_problems - 1)
+        squared = _SQUARED_EPOCHS + _FURTHER_PROBLEM * (n_problems - 1)
         worth = rank * (squared if problems.is_squared else _PLAIN_EPOCHS)
         most = max_iter // 2 if n_problems * n_rows * rank**2 <= _CHEAP_STEP else max_iter
         epochs = max(min(int(worth), most), _LEAST_EPOCHS)
         return cls(epochs, max(worth, _LEAST_LEFT)) if epochs < max_iter else cls(max_iter)
 
     def is_over(self, history: list[float], tol: float) -> bool:
-        """Whether a descent with these gaps after its epochs should change."""
+        """Whether a descent with these gaps after its epochs should switch."""
         return len(history) >= self.epochs or _epochs_left(history, tol) > self.worth
 
 
 def _epochs_left(history: list[float], tol: float) -> float:
-    """Return how many more epochs the gap takes to ``tol`` at the pace of the later half; 0 where it shows none yet."""
+    """Project the number of epochs until the gap is ``tol``, at the rate of the later half; 0 if it is too early."""
     n, half = len(history), len(history) // 2
     if n < _EARLIEST or history[-1] <= tol:
         return 0.0
@@ -70,10 +57,11 @@ def _epochs_left(history: list[float], tol: float) -> float:
     return float((n - half) * (now - end) / (before - now)) if before > now else np.inf
 
 
-def inner_steps(Z: Array, problem: BoxProblems, start: Array, tol: float) -> Inner:
-    """Solve one problem on rows of cost > 0 to a gap of ``tol``, or as near as rounding allows."""
+def inner_steps(Z: Array, problem: BoxProblems, start: Array, tol: float) -> Solution:
+    """Solve one problem on rows of cost > 0 to a gap of ``tol``, or as near as rounding allows.
+
+    ``details`` hold the ``duals``, and a ``guess``: duals to start from for methods that go by bounds.
+    """
     if problem.is_squared:
-        weights, duals, steps = finite_newton(Design(Z, problem.constant), problem, start, tol=tol)
-        return Inner(weights, duals, duals, steps)
-    duals, guess, steps = low_rank_program(problem.program(Z), tol=tol)
-    return Inner(None, duals, guess, steps)
+        return finite_newton(Design(Z, problem.constant), problem, start, tol=tol)
+    return low_rank_program(problem.program(Z), tol=tol)

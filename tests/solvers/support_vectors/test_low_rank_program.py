@@ -7,6 +7,10 @@ from scipy.optimize import minimize
 from mercer.solvers import LowRankProgram, low_rank_program
 
 
+def _duals(program, **options):
+    return low_rank_program(program, **options).details["duals"]
+
+
 def _with_sum(Z, total):
     return LowRankProgram(Z, np.ones((1, len(Z))), np.zeros((1, len(Z))), np.ones(len(Z)), total=total)
 
@@ -15,7 +19,7 @@ def _with_sum(Z, total):
 def test_the_minimum_is_a_general_solver_s(rng, share):
     Z = rng.standard_normal((30, 5)) + 0.5
     total = share * 30
-    beta, _, _ = low_rank_program(_with_sum(Z, total), tol=1e-12)
+    beta = _duals(_with_sum(Z, total), tol=1e-12)
     peer = minimize(
         lambda b: 0.5 * np.sum((Z.T @ b) ** 2),
         np.full(30, share),
@@ -33,13 +37,13 @@ def test_the_minimum_is_a_general_solver_s(rng, share):
 
 
 def test_a_full_sum_leaves_one_point(rng):
-    beta, _, iterations = low_rank_program(_with_sum(rng.standard_normal((6, 2)), 6.0))
-    assert beta.tolist() == [1.0] * 6
-    assert iterations == 0
+    solution = low_rank_program(_with_sum(rng.standard_normal((6, 2)), 6.0))
+    assert solution.details["duals"].tolist() == [1.0] * 6
+    assert solution.iterations == 0
 
 
 def test_rows_of_zeros_have_any_solution():
-    beta, _, _ = low_rank_program(_with_sum(np.zeros((8, 3)), 2.0))
+    beta = _duals(_with_sum(np.zeros((8, 3)), 2.0))
     assert beta.sum() == pytest.approx(2.0)
 
 
@@ -56,8 +60,9 @@ def _in_box(rng, n, D, n_sides, dtype=np.float64):
 def test_the_minimum_in_a_box_has_no_slope_left(rng, n, D, n_sides):
     """x (slope)_+ and (u - x) (slope)_- are 0 where the slope of a coordinate has the sign its bound allows."""
     program = _in_box(rng, n, D, n_sides)
-    beta, guess, iterations = low_rank_program(program, tol=1e-11)
-    assert iterations < 40
+    solution = low_rank_program(program, tol=1e-11)
+    beta, guess = solution.details["duals"], solution.details["guess"]
+    assert solution.iterations < 40
     Z = np.column_stack([program.Z, np.full(n, 0.7)])
     for found, limit in ((beta, 1e-4), (guess, 1e-2)):
         # With two sides at most one is above 0: which, and how far, beta says.
@@ -81,5 +86,5 @@ def test_the_minimum_in_a_box_is_a_general_solver_s(rng, dtype):
     bounds = [(0, u) for u in np.tile(program.upper, 2)]
     options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 10_000, "maxfun": 100_000}
     peer = minimize(objective, np.zeros(80), jac=True, bounds=bounds, method="L-BFGS-B", options=options)
-    beta, _, _ = low_rank_program(program, tol=1e-10)
+    beta = _duals(program, tol=1e-10)
     np.testing.assert_allclose(Z.T @ beta, Z.T @ (program.signs * peer.x.reshape(2, -1)).sum(axis=0), atol=1e-4)
