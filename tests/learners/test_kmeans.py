@@ -300,3 +300,14 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(rows):
     with config_context(memory=700_000), pytest.raises(KeyboardInterrupt):
         model.fit(as_blocks(factory))
     np.testing.assert_array_equal(model.predict(rows), before)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fewer_distinct_rows_than_clusters_have_one_label_in_fit_and_predict(seed):
+    """Centres that are equal to rounding: the first of them is the label."""
+    X = np.repeat(np.random.RandomState(seed).standard_normal((5, 3)), 50, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KernelKMeans(n_clusters=8, features=LinearFeatures(), random_state=seed).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert len(np.unique(model.labels_)) == 5

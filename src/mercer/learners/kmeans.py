@@ -220,9 +220,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return mini_batches(assignment, centres, batch_size=batch_size, tol=self.tol, max_iter=self.max_iter)
 
     def _labels(self, rows: FeatureRows) -> Array:
-        return rows_of(
-            rows.passes.engine, lambda block: self._nearest_numbers(rows.features(block)), rows.blocks
-        )
+        return rows_of(rows.passes.engine, lambda block: self._nearest_numbers(rows.features(block)), rows.blocks)
 
     def _nearest(self, rows: FeatureRows, heads: Heads | None) -> NearestCentres | None:
         """Return what is kept of each row, where memory is shared and allows it."""
