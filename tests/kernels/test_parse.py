@@ -50,7 +50,7 @@ def _grown(inner):
         st.builds(lambda g, k: mercer.Composed(mercer.Exponential(gamma=g), k), st.floats(0.01, 100), inner),
         st.builds(mercer.ScaledColumns, inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
         st.builds(mercer.Columns, inner, st.lists(st.integers(0, 99), min_size=1, unique=True)),
-        st.builds(
+        st.builds(lambda k, t: mercer.Metric(k, [t]), inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
             lambda k, row: mercer.Metric(k, [row]), inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)
         ),
     )
