@@ -173,7 +173,7 @@ def test_a_weight_counts_as_so_many_rows(rng, rule):
     X, weights = rng.standard_normal((12, 3)), rng.randint(4, size=12)
     repeated = np.repeat(X, weights, axis=0)
     for kernel in (Gaussian(gamma=rule), Laplacian(gamma=rule), Cauchy(length_scale=rule)):
-        name, _ = kernel._bandwidth
+        name, _ = kernel._named_bandwidth
         weighted = getattr(kernel.resolve(X, sample_weight=weights), name)
         assert weighted == pytest.approx(getattr(kernel.resolve(repeated), name), rel=1e-12)
     with pytest.raises(ValueError, match="sample_weight must hold one number >= 0 for each of the 12 rows"):

@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer import Columns, Gaussian, Laplacian, Linear, Matern, Polynomial, ScaledColumns
-from mercer.kernels.spectral import column_variances, frequencies, frequencies_at, grids, is_shift_invariant, n_uniforms
-from mercer.testing import assert_mean_close, check_kernel
+from mercer.testing import check_kernel
 
 WEIGHTS = (1.0, 2.0, 0.0, 0.5, 3.0)
 
@@ -68,36 +67,3 @@ def test_numbers_become_tuples_of_floats_and_ints():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-EXPRESSION = (
-    ScaledColumns(Gaussian(gamma=0.5), [1.0, 0.0, 2.0])
-    * Columns(Laplacian(gamma=0.7), [2])
-    * Matern(1.5, length_scale=2.0)
-)
-
-
-def test_an_expression_draws_frequencies_of_its_own_kernel(rng):
-    assert is_shift_invariant(EXPRESSION)
-    assert not is_shift_invariant(EXPRESSION * Linear())
-    shifts = rng.standard_normal((4, 3)) * 0.5
-    expected = EXPRESSION(shifts, np.zeros((1, 3)))[:, 0]
-    W = frequencies(EXPRESSION, rng, 20_000, 3)
-    assert_mean_close(np.cos(shifts @ W).T, expected, detect=0.1)
-    W = frequencies_at(EXPRESSION, rng.random_sample((20_000, n_uniforms(EXPRESSION, 3))), 3)
-    assert_mean_close(np.cos(shifts @ W).T, expected, detect=0.1)
-
-
-def test_the_mean_squares_of_an_expression(rng):
-    kernel = ScaledColumns(Gaussian(gamma=0.5), [1.0, 0.0, 2.0]) * Columns(Gaussian(gamma=2.0), [2])
-    np.testing.assert_allclose(column_variances(kernel, 3), [1.0, 0.0, 8.0])
-
-
-def test_an_expression_draws_grids_of_its_own_kernel(rng):
-    kernel = ScaledColumns(Laplacian(gamma=0.5), [1.0, 0.0, 2.0]) * Columns(Matern(0.3, length_scale=1.0), [1])
-    drawn = grids(kernel, rng, 20_000, 3)
-    assert drawn.columns.tolist() == [0, 2, 1]
-    shift = np.array([0.3, 0.2, 0.4])
-    share = np.prod(np.maximum(0, 1 - np.abs(shift[drawn.columns]) / drawn.pitches), axis=1)
-    expected = kernel(shift[np.newaxis], np.zeros((1, 3)))[0]
-    assert_mean_close(share[:, np.newaxis], expected, detect=0.1)

@@ -16,7 +16,7 @@ from mercer.features.fourier.shift_invariant import few_entries
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, tensor_sketch_variance
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
-from mercer.kernels.bandwidth import inverse_square
+from mercer.kernels.evaluation.bandwidth import inverse_square
 from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory, check_non_negative
 

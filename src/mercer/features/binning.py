@@ -10,8 +10,8 @@ from mercer import core
 from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import require_shift_invariant
+from mercer.features.grids import draw_grids, require_grids
 from mercer.kernels import Kernel, Laplacian
-from mercer.kernels.spectral import grids, require_grids
 from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Flag, Integers, Many, Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_integer, check_memory, check_rows, row_number
@@ -109,7 +109,7 @@ class RandomBinning(FeatureMap):
     @override
     def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("RandomBinning", kernel)
-        require_grids(kernel)
+        require_grids("RandomBinning", kernel)
 
     def _checked_width(self) -> int:
         if self.n_components is None and self.sparse_output:
@@ -153,7 +153,7 @@ class RandomBinning(FeatureMap):
             )
         self._check_size(kernel, n_grids, X.shape[1])
         self.is_sparse_ = bool(self.sparse_output)
-        self.columns_, self.pitches_ = grids(kernel, rng, n_grids, X.shape[1])
+        self.columns_, self.pitches_ = draw_grids("RandomBinning", kernel, rng, n_grids, X.shape[1])
         shape = self.pitches_.shape
         self.shifts_: Array = np.asarray(rng.random_sample(shape))
         self.multipliers_: Array = np.asarray(rng.randint(2**32, size=shape, dtype=np.uint32)) | np.uint32(1)
@@ -166,7 +166,7 @@ class RandomBinning(FeatureMap):
 
     def _check_size(self, kernel: Kernel, n_grids: int, n_features: int) -> None:
         """Refuse grids beyond memory, given how many columns one of them has."""
-        n_columns = len(grids(kernel, np.random.RandomState(0), 1, n_features).columns)
+        n_columns = len(draw_grids("RandomBinning", kernel, np.random.RandomState(0), 1, n_features).columns)
         name, what = "n_components" if self.n_grids is None else "n_grids", f"{n_grids} grids of {n_columns} columns"
         check_memory("RandomBinning", name, n_grids, 56 * n_grids * n_columns, what)
 

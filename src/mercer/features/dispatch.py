@@ -45,7 +45,7 @@ from mercer.kernels import (
     StationaryKernel,
     Sum,
 )
-from mercer.kernels.spectral import is_shift_invariant
+from mercer.kernels.frequencies import is_shift_invariant
 from mercer.validation import check_integer
 
 MapFactory = Callable[[Kernel, int], FeatureMap]

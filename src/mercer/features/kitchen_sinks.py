@@ -12,8 +12,8 @@ from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
-from mercer.kernels.kitchen_sinks import ExpectedProduct
-from mercer.kernels.spectral import frequencies, is_shift_invariant
+from mercer.kernels.expected_product import ExpectedProduct
+from mercer.kernels.frequencies import frequency_distribution, is_shift_invariant
 from mercer.state import OneOf, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
@@ -150,7 +150,7 @@ class KitchenSinks(FeatureMap):
     ) -> tuple[Array, Array]:
         offsets = np.zeros(n_components)
         if isinstance(distribution, Kernel):
-            weights = frequencies(distribution, rng, n_components, n_features)
+            weights = frequency_distribution(distribution, n_features).draw(rng, n_components)
         elif distribution is None:
             weights = rng.standard_normal((n_features, n_components))
         else:

@@ -15,7 +15,7 @@ from mercer.features import FeatureMap
 from mercer.gram.norms import centred_squared_norm, root_interval, squared_norm
 from mercer.gram.stratified import RowSample
 from mercer.kernels import FunctionKernel, Kernel
-from mercer.kernels.given import as_objects
+from mercer.kernels.custom import as_objects
 from mercer.parallel import row_blocks
 from mercer.validation import check_integer, check_matrix, check_real
 

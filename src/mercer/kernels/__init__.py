@@ -9,6 +9,7 @@ from mercer.kernels.additive import AdditiveKernel, Chi2, ExponentialChi2, Helli
 from mercer.kernels.arc_cosine import ArcCosine
 from mercer.kernels.base import Kernel, Product, Scaled, Sum
 from mercer.kernels.category import SameCategory
+from mercer.kernels.custom import FunctionKernel, PrecomputedKernel
 from mercer.kernels.dot_product import (
     DotProduct,
     DotProductKernel,
@@ -19,20 +20,16 @@ from mercer.kernels.dot_product import (
     VovkInfinite,
     VovkPolynomial,
 )
+from mercer.kernels.expected_product import ExpectedProduct
+from mercer.kernels.exponential_power import ExponentialPower
 from mercer.kernels.functions import Composed, Normalized
-from mercer.kernels.given import FunctionKernel, PrecomputedKernel
-from mercer.kernels.kitchen_sinks import ExpectedProduct
+from mercer.kernels.gaussian import Gaussian
+from mercer.kernels.laplacian import Laplacian
+from mercer.kernels.matern import Matern
 from mercer.kernels.metric import Metric
 from mercer.kernels.parse import KernelSyntaxError, parse_kernel
-from mercer.kernels.radial import (
-    Cauchy,
-    ExponentialPower,
-    Gaussian,
-    Matern,
-    RadialKernel,
-    RationalQuadratic,
-)
-from mercer.kernels.stationary import Laplacian, StationaryKernel
+from mercer.kernels.radial import Cauchy, RadialKernel, RationalQuadratic
+from mercer.kernels.stationary import StationaryKernel
 from mercer.kernels.transforms import Columns, ScaledColumns, TransformedKernel
 
 __all__ = [

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array, override
-from mercer.kernels.bandwidth import inverse_square
 from mercer.kernels.base import Kernel
+from mercer.kernels.evaluation.bandwidth import inverse_square
 from mercer.validation import check_non_negative, check_real
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.extmath import row_norms
 
 from mercer._typing import Array, override
 from mercer.kernels.base import Kernel
-from mercer.kernels.distances import squared_distances
+from mercer.kernels.evaluation.distances import squared_distances
 from mercer.validation import check_integer
 
 _LARGEST_ORDER = 2

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer import core
 from mercer._typing import Array, override
-from mercer.kernels.bandwidth import RULES
+from mercer.kernels.evaluation.bandwidth import RULES
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_matrix, check_memory, check_real, check_same_width
 
@@ -87,11 +86,6 @@ class Kernel(ABC):
         """
         Y = Y.astype(dtype, copy=False)
         return lambda X: np.asarray(self.evaluate(X.astype(dtype, copy=False), Y), dtype=dtype)
-
-    def _features(self, Y: Any, projection: Array, first: int, dtype: Any) -> Callable[[Any, Array], None]:
-        """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on."""
-        tile, weights = self.evaluator(Y, dtype), projection.astype(dtype)
-        return lambda X, out: core.trapezoidal_product(tile(X), weights, first, out)
 
     def resolve(self, X: Any, sample_weight: Any = None) -> "Kernel":
         """Return this kernel with parameters such as ``gamma="scale"`` replaced by their values on the rows of X.

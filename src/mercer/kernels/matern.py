@@ -1,12 +1,76 @@
-"""The Matern function of any smoothness."""
+"""The Matern kernel, of any smoothness."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
-from mercer._typing import Array
+from mercer._typing import Array, override
+from mercer.kernels.radial import LengthScaled
+from mercer.kernels.stationary import NOT_CONVEX
+from mercer.validation import check_real
 
 # From here on Bessel functions overflow at ordinary distances, and the uniform expansion in 1 / nu is exact to 1e-10.
 _LARGE_NU = 50.0
+
+
+@dataclass(frozen=True, repr=False)
+class Matern(LengthScaled):
+    r"""The Matern kernel :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t)` with :math:`t = \sqrt{2\nu}\, r / \ell`.
+
+    ``nu=0.5`` is exp(-r / l), ``nu=1.5`` and ``nu=2.5`` have closed forms, and the Gaussian is the limit. Frequencies
+    follow a multivariate t distribution with 2 nu degrees of freedom: one chi^2 a frequency, shared by the columns.
+
+    Parameters
+    ----------
+    nu : float
+        Smoothness, positive.
+    length_scale : float, "scale" or "median", default="scale"
+        Positive; see ``Cauchy``.
+
+    Examples
+    --------
+    >>> from mercer import Matern
+    >>> Matern(1.5, length_scale=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.6537]])
+    """
+
+    nu: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        way_out = "nu=0.5 is the exponential kernel, the roughest in common use."
+        object.__setattr__(self, "nu", check_real("Matern", "nu", self.nu, least=0, strict=True, way_out=way_out))
+
+    @override
+    def profile(self, q: Array) -> Array:
+        return matern_profile(self.nu, q)
+
+    @property
+    def _mean_mixing(self) -> float:
+        return self.nu / (self.nu - 1) if self.nu > 1 else np.inf
+
+    def _mixing(self, rng: np.random.RandomState, n: int) -> Array:
+        with np.errstate(divide="ignore", over="ignore"):  # an infinite s ends at the largest frequency
+            return self.nu / rng.gamma(self.nu, size=n)
+
+    def _mixing_at(self, points: Array) -> Array:
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(self.nu / special.gammaincinv(self.nu, points[:, 0]))
+
+    @property
+    def why_no_grids(self) -> str | None:
+        """None where nu is at most 1/2."""
+        return None if self.nu <= 0.5 else NOT_CONVEX
+
+    def pitches(self, rng: np.random.RandomState, n_grids: int, n_features: int) -> Array:
+        """Draw pitches for one column and nu <= 1/2, where the kernel is a mixture of Laplace kernels.
+
+        t^nu K_nu(t) is the mean of exp(-u t) over u = B^(-1/2) with B ~ Beta(nu, 1/2 - nu).
+        """
+        with np.errstate(divide="ignore"):  # an infinite rate ends at the smallest pitch
+            rates = np.ones(n_grids) if self.nu == 0.5 else rng.beta(self.nu, 0.5 - self.nu, n_grids) ** -0.5
+        return self._as_pitches(rng.gamma(2.0, 1.0, n_grids) / ((2 * self.nu) ** 0.5 * rates))
 
 
 def matern_profile(nu: float, q: Array) -> Array:

@@ -5,18 +5,15 @@ frequency is then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s a frequ
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 
 from mercer._typing import Array, override
-from mercer.kernels.bandwidth import check_bandwidth, inverse_square, median_distance, total_variance
-from mercer.kernels.distances import squared_distances
-from mercer.kernels.matern import matern_profile
-from mercer.kernels.prepared import gaussian_features, gaussian_tiles
+from mercer.kernels.evaluation.bandwidth import check_bandwidth, inverse_square, median_distance, total_variance
+from mercer.kernels.evaluation.distances import squared_distances
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
 from mercer.validation import check_real
 
@@ -95,95 +92,9 @@ class RadialKernel(StationaryKernel):
         """Return pitches of one column from pitches in length scales, kept within what a cell number can hold."""
         return self._length * np.clip(units, 1 / LARGEST_FREQUENCY, 1e200)[:, np.newaxis]
 
-    def _one_column(self, n_features: int) -> None:
-        if n_features != 1:
-            raise ValueError(
-                f"RandomBinning: {self!r} is a function of the Euclidean distance, no product over the {n_features} "
-                "columns. Multiply one-dimensional ones, Columns(kernel, [0]) * Columns(kernel, [1]) * ..., or use "
-                "Laplacian."
-            )
-
 
 @dataclass(frozen=True, repr=False)
-class Gaussian(RadialKernel):
-    """The Gaussian kernel exp(-gamma |x - y|_2^2). Its frequencies are Gaussian with variance 2 gamma.
-
-    Parameters
-    ----------
-    gamma : float, "scale" or "median", default="scale"
-        Positive. ``"scale"`` is scikit-learn's 1 / (n_features * variance of X), ``"median"`` 1 / (2 m^2) with m the
-        median distance between rows; both are found in an estimator's ``fit``.
-
-    Examples
-    --------
-    >>> from mercer import Gaussian
-    >>> Gaussian(gamma=0.5)([[0.0]], [[1.0]]).round(4)
-    array([[0.6065]])
-    """
-
-    _: KW_ONLY
-    gamma: float | str = "scale"
-
-    _n_mixing: ClassVar[int] = 0
-    _why_no_grids: ClassVar[str] = (
-        "the distribution would have to be t k''(t), which is negative below t = 1/sqrt(2 gamma), where the Gaussian "
-        "is concave. Use OrthogonalFeatures or FourierFeatures, or the Laplacian kernel"
-    )
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_bandwidth("Gaussian", "gamma", self.gamma))
-
-    @property
-    def _bandwidth(self) -> tuple[str, float | str]:
-        return "gamma", self.gamma
-
-    @property
-    def _length(self) -> float:
-        return float((2 * min(self._width, _LARGEST_GAMMA)) ** -0.5)
-
-    def resolve(self, X: Any, sample_weight: Any = None) -> "Gaussian":
-        """Return the kernel with gamma as a number, found on X."""
-        if self.gamma == "scale":
-            return Gaussian(gamma=1 / total_variance("Gaussian: gamma='scale'", X, sample_weight))
-        if self.gamma == "median":
-            return Gaussian(
-                gamma=1 / (2 * median_distance("Gaussian: gamma='median'", squared_distances, X, sample_weight))
-            )
-        return self
-
-    @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        general = super().evaluator(Y, dtype)
-        if sparse.issparse(Y):
-            return general
-        dense = gaussian_tiles(Y, self._width, np.dtype(dtype))
-        return lambda X: general(X) if sparse.issparse(X) else dense(X)
-
-    def _features(self, Y: Any, projection: Array, first: int, dtype: Any) -> Callable[[Any, Array], None]:
-        general = super()._features(Y, projection, first, dtype)
-        if sparse.issparse(Y):
-            return general
-        dense = gaussian_features(Y, self._width, projection, first, np.dtype(dtype))
-        return lambda X, out: general(X, out) if sparse.issparse(X) else dense(X, out)
-
-    @override
-    def profile(self, q: Array) -> Array:
-        q *= -0.5
-        return np.exp(q, out=q)
-
-    @property
-    def _mean_mixing(self) -> float:
-        return 1.0
-
-    def _mixing(self, rng: np.random.RandomState, n: int) -> Array:
-        return np.ones(n)
-
-    def _mixing_at(self, points: Array) -> Array:
-        return np.ones(len(points))
-
-
-@dataclass(frozen=True, repr=False)
-class _LengthScaled(RadialKernel):
+class LengthScaled(RadialKernel):
     """A radial kernel whose field ``length_scale`` sets the scale."""
 
     _: KW_ONLY
@@ -194,12 +105,12 @@ class _LengthScaled(RadialKernel):
         object.__setattr__(self, "length_scale", value)
 
     @property
-    def _bandwidth(self) -> tuple[str, float | str]:
+    def _named_bandwidth(self) -> tuple[str, float | str]:
         return "length_scale", self.length_scale
 
     @property
     def _length(self) -> float:
-        return self._width
+        return self.bandwidth
 
     def resolve(self, X: Any, sample_weight: Any = None) -> Self:
         """Return the kernel with length_scale as a number, found on X."""
@@ -212,68 +123,7 @@ class _LengthScaled(RadialKernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Matern(_LengthScaled):
-    r"""The Matern kernel :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t)` with :math:`t = \sqrt{2\nu}\, r / \ell`.
-
-    ``nu=0.5`` is exp(-r / l), ``nu=1.5`` and ``nu=2.5`` have closed forms, and the Gaussian is the limit. Frequencies
-    follow a multivariate t distribution with 2 nu degrees of freedom: one chi^2 a frequency, shared by the columns.
-
-    Parameters
-    ----------
-    nu : float
-        Smoothness, positive.
-    length_scale : float, "scale" or "median", default="scale"
-        Positive; see ``Cauchy``.
-
-    Examples
-    --------
-    >>> from mercer import Matern
-    >>> Matern(1.5, length_scale=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
-    array([[0.6537]])
-    """
-
-    nu: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        way_out = "nu=0.5 is the exponential kernel, the roughest in common use."
-        object.__setattr__(self, "nu", check_real("Matern", "nu", self.nu, least=0, strict=True, way_out=way_out))
-
-    @override
-    def profile(self, q: Array) -> Array:
-        return matern_profile(self.nu, q)
-
-    @property
-    def _mean_mixing(self) -> float:
-        return self.nu / (self.nu - 1) if self.nu > 1 else np.inf
-
-    def _mixing(self, rng: np.random.RandomState, n: int) -> Array:
-        with np.errstate(divide="ignore", over="ignore"):  # an infinite s ends at the largest frequency
-            return self.nu / rng.gamma(self.nu, size=n)
-
-    def _mixing_at(self, points: Array) -> Array:
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.asarray(self.nu / special.gammaincinv(self.nu, points[:, 0]))
-
-    @property
-    def has_grids(self) -> bool:
-        """Whether ``pitches`` can draw: nu is at most 1/2."""
-        return self.nu <= 0.5
-
-    def pitches(self, rng: np.random.RandomState, n_grids: int, n_features: int) -> Array:
-        """Draw pitches for one column and nu <= 1/2, where the kernel is a mixture of Laplace kernels.
-
-        t^nu K_nu(t) is the mean of exp(-u t) over u = B^(-1/2) with B ~ Beta(nu, 1/2 - nu).
-        """
-        self.require_grids()
-        self._one_column(n_features)
-        with np.errstate(divide="ignore"):  # an infinite rate ends at the smallest pitch
-            rates = np.ones(n_grids) if self.nu == 0.5 else rng.beta(self.nu, 0.5 - self.nu, n_grids) ** -0.5
-        return self._as_pitches(rng.gamma(2.0, 1.0, n_grids) / ((2 * self.nu) ** 0.5 * rates))
-
-
-@dataclass(frozen=True, repr=False)
-class Cauchy(_LengthScaled):
+class Cauchy(LengthScaled):
     """The Cauchy kernel 1 / (1 + r^2 / length_scale^2), a rational quadratic. Its mixing variable is exponential.
 
     Parameters
@@ -306,7 +156,7 @@ class Cauchy(_LengthScaled):
 
 
 @dataclass(frozen=True, repr=False)
-class RationalQuadratic(_LengthScaled):
+class RationalQuadratic(LengthScaled):
     """The rational quadratic kernel (1 + r^2 / (2 alpha length_scale^2))^(-alpha), as in scikit-learn.
 
     Its mixing variable is Gamma(alpha) / alpha; the Gaussian is the limit of large alpha.
@@ -347,79 +197,3 @@ class RationalQuadratic(_LengthScaled):
 
     def _mixing_at(self, points: Array) -> Array:
         return np.asarray(special.gammaincinv(self.alpha, points[:, 0]) / self.alpha)
-
-
-@dataclass(frozen=True, repr=False)
-class ExponentialPower(_LengthScaled):
-    r"""The exponential power kernel :math:`\exp(-(r / \ell)^\alpha)` for 0 < alpha <= 2.
-
-    ``alpha=1`` is the Laplace kernel of the Euclidean distance, ``alpha=2`` a Gaussian. The mixing variable is twice a
-    positive stable variable of index alpha / 2, drawn by Kanter's (1975) formula.
-
-    Parameters
-    ----------
-    alpha : float
-        In (0, 2]; above 2 the function is not positive definite.
-    length_scale : float, "scale" or "median", default="scale"
-        Positive; see ``Cauchy``.
-
-    Examples
-    --------
-    >>> from mercer import ExponentialPower
-    >>> ExponentialPower(1.0, length_scale=2.0)([[0.0]], [[2.0]]).round(4)
-    array([[0.3679]])
-    """
-
-    alpha: float
-
-    _n_mixing: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        way_out = "Above 2 the function is not positive definite."
-        alpha = check_real("ExponentialPower", "alpha", self.alpha, least=0, strict=True, way_out=way_out)
-        if alpha > 2:
-            raise ValueError(f"ExponentialPower: alpha must be in (0, 2], got {self.alpha!r}. {way_out}")
-        object.__setattr__(self, "alpha", alpha)
-
-    @override
-    def profile(self, q: Array) -> Array:
-        np.power(q, self.alpha / 2, out=q)
-        np.negative(q, out=q)
-        return np.exp(q, out=q)
-
-    @property
-    def _mean_mixing(self) -> float:
-        return 2.0 if self.alpha == 2 else np.inf
-
-    def _mixing(self, rng: np.random.RandomState, n: int) -> Array:
-        return self._stable(np.pi * (1 - rng.random_sample(n)), rng.standard_exponential(n))
-
-    def _mixing_at(self, points: Array) -> Array:
-        return self._stable(np.pi * points[:, 0], -np.log1p(-points[:, 1]))
-
-    def _stable(self, angle: Array, exponential: Array) -> Array:
-        """Return twice a positive stable variable, in logarithms: its own range exceeds that of floats."""
-        a = max(self.alpha / 2, _LEAST_INDEX)
-        if a == 1:
-            return np.full(len(angle), 2.0)
-        with np.errstate(divide="ignore", over="ignore"):  # the ends of the range are 0 and the largest frequency
-            log_s = np.log(np.sin(a * angle)) - np.log(np.sin(angle)) / a
-            log_s += (1 - a) / a * (np.log(np.sin((1 - a) * angle)) - np.log(exponential))
-            return 2 * np.exp(np.minimum(log_s, 600.0))
-
-    @property
-    def has_grids(self) -> bool:
-        """Whether ``pitches`` can draw: alpha is at most 1."""
-        return self.alpha <= 1
-
-    def pitches(self, rng: np.random.RandomState, n_grids: int, n_features: int) -> Array:
-        """Draw pitches for one column and alpha <= 1, where exp(-t^alpha) is convex.
-
-        The survival function exp(-v) (1 + alpha v), v = (t / l)^alpha, is that of v ~ Gamma(2) with probability alpha
-        and v ~ Gamma(1) otherwise.
-        """
-        self.require_grids()
-        self._one_column(n_features)
-        shapes = np.where(rng.random_sample(n_grids) < self.alpha, 2.0, 1.0)
-        return self._as_pitches(rng.standard_gamma(shapes) ** (1 / self.alpha))

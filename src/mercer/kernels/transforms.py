@@ -26,6 +26,10 @@ class TransformedKernel(Kernel):
     def apply(self, X: Any) -> Any:
         """Return the transformed rows of X, dense or CSR as X is."""
 
+    def width(self, n_features: int) -> int:
+        """Return how many columns the transformed rows of ``n_features`` columns have."""
+        return int(self.apply(np.empty((0, n_features))).shape[1])
+
     def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
         """Return the kernel with its inner kernel resolved on the transformed rows."""
         inner = self.kernel.resolve(self.apply(X), sample_weight)

@@ -32,7 +32,7 @@ from mercer.features.fourier.orthogonal import LEAST_CLOSED, OrthogonalFeatures,
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
 from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
 from mercer.kernels import Gaussian
-from mercer.kernels.spectral import column_variances
+from mercer.kernels.frequencies import frequency_distribution
 
 _OF_CLOSED_FORM, _COUPLED = 1.02, 1.1
 _MOST_FREQUENCIES = 2**14
@@ -43,7 +43,8 @@ def _fourier_rule(chosen: FourierFeatures, task: Any) -> Iterator[Components]:
     yield from by_chebyshev(chosen, task)
     if task.kind == "absolute":  # a mean of D/2 cosines in [-1, 1]
         yield Components(2 * ceil(2 * log(2 / task.delta) / task.error**2), "Hoeffding over frequencies")
-    if task.kind == "uniform" and np.isfinite(column_variances(task.kernel, task.X.shape[1])).all():
+    distribution = frequency_distribution(task.kernel, task.X.shape[1])
+    if task.kind == "uniform" and np.isfinite(distribution.column_variances).all():
         diameter = 2 * float(row_norms(task.X).max())
         number = rahimi_recht_components(task.kernel, diameter, task.X.shape[1], task.error, 1 - task.delta)
         yield Components(number, f"Rahimi and Recht, Claim 1, on a ball of diameter {diameter:.3g}")

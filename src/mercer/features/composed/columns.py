@@ -9,7 +9,7 @@ from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.compose import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, ScaledColumns, TransformedKernel
-from mercer.kernels.spectral import pulled_back_reaches
+from mercer.kernels.frequencies import reaches_on_all_columns
 from mercer.state import Member, Sizes, Stored, require
 
 
@@ -65,7 +65,7 @@ class _Transformed(Wrapper):
         inner = self.map_.reaches(width, level)
         if inner is None or not isinstance(wrapped, ScaledColumns | Columns):
             return inner
-        return pulled_back_reaches(wrapped, inner, n_features)
+        return reaches_on_all_columns(wrapped, inner, n_features)
 
 
 def _apply(kernel: Kernel, X: Any) -> Any:

@@ -13,7 +13,7 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.features.memo import remembered
 from mercer.features.sketches.scalar_draws import register_scalar
 from mercer.kernels import Gaussian, Kernel, StationaryKernel
-from mercer.kernels.spectral import column_variances, frequencies, is_shift_invariant, reaches
+from mercer.kernels.frequencies import frequency_distribution, is_shift_invariant
 from mercer.state import Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_finite_features, check_integer, check_memory, check_real
 
@@ -95,7 +95,7 @@ class PhaseFeatures(FeatureMap):
 
     @override
     def reaches(self, n_features: int, level: float) -> Array | None:
-        return reaches(self.kernel_, n_features, level)
+        return frequency_distribution(self.kernel_, n_features).reaches(level)
 
 
 def write_phases(owner: str, write: Writer, X: Any, rows: slice, out: Array) -> None:
@@ -183,7 +183,7 @@ class FourierFeatures(PhaseFeatures):
         return n_components % 2 if self.pairs else n_components
 
     def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:
-        return frequencies(kernel, rng, n_frequencies, n_features)
+        return frequency_distribution(kernel, n_features).draw(rng, n_frequencies)
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array:
@@ -235,7 +235,7 @@ def rahimi_recht_components(
     if confidence >= 1:
         raise ValueError(f"{owner}: confidence must be below 1, got {confidence!r}.")
     n_features = check_integer(owner, "n_features", n_features)
-    spread = float(column_variances(kernel, n_features).sum())
+    spread = float(frequency_distribution(kernel, n_features).column_variances.sum())
     if not np.isfinite(spread):
         raise ValueError(
             f"{owner}: the frequencies of {kernel!r} have no finite mean square, so the bound says nothing. "

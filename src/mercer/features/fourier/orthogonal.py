@@ -13,7 +13,7 @@ from mercer.config import get_config
 from mercer.features.base import Writer
 from mercer.features.fourier.independent import PhaseFeatures
 from mercer.kernels import Gaussian, Kernel, RadialKernel
-from mercer.kernels.distances import squared_distances
+from mercer.kernels.evaluation.distances import squared_distances
 from mercer.state import Flag, Integers, Reals, Sizes, Stored, require
 from mercer.validation import check_memory
 

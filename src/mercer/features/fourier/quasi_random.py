@@ -8,7 +8,7 @@ from scipy.stats import qmc
 from mercer._typing import Array, override
 from mercer.features.fourier.independent import PhaseFeatures, require_shift_invariant
 from mercer.kernels import Kernel
-from mercer.kernels.spectral import frequencies_at, n_uniforms
+from mercer.kernels.frequencies import frequency_distribution
 from mercer.state import Reals, Stored
 from mercer.validation import check_memory
 
@@ -65,7 +65,8 @@ class QuasiRandomFeatures(PhaseFeatures):
         require_shift_invariant("QuasiRandomFeatures", kernel)
 
     def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:
-        n_numbers = n_uniforms(kernel, n_features)
+        distribution = frequency_distribution(kernel, n_features)
+        n_numbers = distribution.n_uniforms
         if n_numbers > qmc.Sobol.MAXDIM:
             raise ValueError(
                 f"QuasiRandomFeatures: {kernel!r} on {n_features} columns needs {n_numbers} coordinates of the Sobol "
@@ -76,7 +77,7 @@ class QuasiRandomFeatures(PhaseFeatures):
         scrambling = (_BITS + 2) ** 2 * n_numbers
         needed = 8 * (n_points * n_numbers + 2 * (n_features + 1) * n_frequencies + scrambling)
         check_memory("QuasiRandomFeatures", "n_components", self.n_components, needed, what)
-        return frequencies_at(kernel, _sobol_points(n_frequencies, n_numbers, rng), n_features)
+        return distribution.at(_sobol_points(n_frequencies, n_numbers, rng))
 
 
 def _sobol_points(n_points: int, n_numbers: int, rng: np.random.RandomState) -> Array:

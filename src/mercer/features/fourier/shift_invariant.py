@@ -13,7 +13,7 @@ from mercer.features.fourier.independent import FourierFeatures, require_shift_i
 from mercer.features.fourier.orthogonal import LEAST_STRUCTURED, OrthogonalFeatures, padded_size
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
 from mercer.kernels import Gaussian, Kernel, RadialKernel
-from mercer.kernels.spectral import reaches
+from mercer.kernels.frequencies import frequency_distribution
 from mercer.state import Member, Stored
 
 # Operations of fast transforms that take the time of one on a non-zero entry, whose frequencies lie far apart in memory
@@ -126,4 +126,4 @@ class ShiftInvariantFeatures(FeatureMap):
 
     @override
     def reaches(self, n_features: int, level: float) -> Array | None:
-        return reaches(self.kernel_, n_features, level)
+        return frequency_distribution(self.kernel_, n_features).reaches(level)

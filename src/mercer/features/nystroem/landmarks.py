@@ -33,7 +33,7 @@ from mercer._typing import Array
 from mercer.data import Blocks, reservoir
 from mercer.features.nystroem.pivoted_cholesky import Pivots, greedily_pivoted_cholesky, randomly_pivoted_cholesky
 from mercer.kernels import FunctionKernel, Kernel, PrecomputedKernel
-from mercer.kernels.given import as_objects
+from mercer.kernels.custom import as_objects
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 from mercer.validation import check_integer, check_matrix, check_memory
 

@@ -16,9 +16,10 @@ from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer, as_kernel
 from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
+from mercer.features.nystroem.landmark_features import landmark_features
 from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
-from mercer.kernels.given import as_objects
+from mercer.kernels.custom import as_objects
 from mercer.kernels.stationary import StationaryKernel
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Rows, Sizes, Stored, require
@@ -294,7 +295,7 @@ class Nystroem(FeatureMap):
         if isinstance(self.kernel_, PrecomputedKernel):
             columns, weights = self._columns(dtype), self.projection_.astype(dtype)
             return lambda X, out: core.trapezoidal_product(columns(X), weights, first, out)
-        return self.kernel_._features(self.landmarks_, self.projection_, first, dtype)
+        return landmark_features(self.kernel_, self.landmarks_, self.projection_, first, dtype)
 
     @override
     def block_rows(self, n_rows: int) -> int:
@@ -340,7 +341,7 @@ class Nystroem(FeatureMap):
         if not isinstance(self.kernel_, StationaryKernel):
             return np.inf
         # Kernel values are at most 1, but squared distances on the way to them are not.
-        width = float(self.kernel_._width)
+        width = float(self.kernel_.bandwidth)
         entries = self.landmarks_.data if sparse.issparse(self.landmarks_) else self.landmarks_
         reach = (norm + float(np.linalg.norm(entries))) * max(width, 1 / width)
         return max(float(np.abs(self.projection_).sum(axis=0).max()), reach**4)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from mercer import core
 from mercer._typing import Array
 
 # The exponent -gamma |x - y|^2 is summed from terms as large as gamma |x|^2, with that many roundings of float32:
@@ -20,7 +19,7 @@ def gaussian_tiles(Y: Array, gamma: float, dtype: np.dtype[Any]) -> Callable[[Ar
     cost a matrix product and no pass of their own. Centring keeps |x| and |y| as small as their difference allows:
     without it, rows far from the origin lose their distance to cancellation.
     """
-    exponents = _Exponents(Y, gamma, dtype)
+    exponents = GaussianExponents(Y, gamma, dtype)
 
     def tile(X: Array) -> Array:
         left, far = exponents.left(X)
@@ -34,23 +33,7 @@ def gaussian_tiles(Y: Array, gamma: float, dtype: np.dtype[Any]) -> Callable[[Ar
     return tile
 
 
-def gaussian_features(
-    Y: Array, gamma: float, projection: Array, first: int, dtype: np.dtype[Any]
-) -> Callable[[Array, Array], None]:
-    """Return (X, out) -> out = k(X, Y) @ projection, whose column j is zero from row first + j on, without a tile."""
-    exponents = _Exponents(Y, gamma, dtype)
-    weights = projection.astype(dtype, order="C")
-
-    def write(X: Array, out: Array) -> None:
-        left, far = exponents.left(X)
-        core.landmark_features(left, exponents.right, weights, first, out)
-        if far.size:
-            out[far] = np.exp(np.minimum(exponents.exactly(X[far]), 0.0)) @ projection
-
-    return write
-
-
-class _Exponents:
+class GaussianExponents:
     """The two factors of the exponents, and which rows float32 is too short for."""
 
     def __init__(self, Y: Array, gamma: float, dtype: np.dtype[Any]):
@@ -59,6 +42,7 @@ class _Exponents:
         self.right = self._exact.astype(dtype)
 
     def left(self, X: Array) -> tuple[Array, Array]:
+        """Return the left factor of rows, and the numbers of those that need float64."""
         left = np.empty((X.shape[0], X.shape[1] + 2), dtype=self._dtype)
         np.subtract(X, self._centre, out=left[:, :-2], casting="unsafe")
         squares = self._gamma * np.einsum("ij,ij->i", left[:, :-2], left[:, :-2])

@@ -1,0 +1,1 @@
+"""How kernels are evaluated: distances between rows, bandwidths found from data, tiles of Gaussian values."""

@@ -1,0 +1,178 @@
+"""Distributions of frequencies of kernel expressions: the algebra of shift-invariant kernels carried over to draws.
+
+A product adds independent frequencies, a scaled column scales its frequencies, and columns left out have frequency 0.
+``frequency_distribution`` walks the expression once; everything else is a method of what it returns.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from mercer._typing import Array
+from mercer.kernels.base import Kernel, Product
+from mercer.kernels.stationary import StationaryKernel
+from mercer.kernels.transforms import Columns, ScaledColumns
+
+
+def leaves(kernel: Kernel) -> tuple[Kernel, ...]:
+    """Return the kernels that an expression multiplies, without their scaled and selected columns."""
+    if isinstance(kernel, Product):
+        return tuple(leaf for term in kernel.terms for leaf in leaves(term))
+    return leaves(kernel.kernel) if isinstance(kernel, ScaledColumns | Columns) else (kernel,)
+
+
+def is_shift_invariant(kernel: Kernel) -> bool:
+    """Return whether the kernel has a distribution of frequencies."""
+    return all(isinstance(leaf, StationaryKernel) for leaf in leaves(kernel))
+
+
+class FrequencyDistribution(ABC):
+    """The distribution of the frequencies of a shift-invariant kernel on rows of a given number of columns."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.RandomState, n_frequencies: int) -> Array:
+        """Draw frequencies, one per column, shape (n_features, n_frequencies)."""
+
+    @property
+    @abstractmethod
+    def n_uniforms(self) -> int:
+        """How many uniform numbers make one frequency, for ``at``."""
+
+    @abstractmethod
+    def at(self, points: Array) -> Array:
+        """Return the frequencies that points of the unit cube (n_frequencies, n_uniforms) stand for, one per column."""
+
+    @property
+    @abstractmethod
+    def column_variances(self) -> Array:
+        """The mean square of each column's frequency, inf where it does not exist."""
+
+    @abstractmethod
+    def reaches(self, level: float) -> Array:
+        """Return how far apart two rows must be in each column for their kernel to be below ``level``.
+
+        Whatever the other columns: these kernels are 1 at distance 0 and fall with the distance in each column. The
+        reach is inf for a column that is not used.
+        """
+
+
+def frequency_distribution(kernel: Kernel, n_features: int) -> FrequencyDistribution:
+    """Return the distribution of the frequencies of a shift-invariant kernel on rows of ``n_features`` columns."""
+    if isinstance(kernel, Product):
+        return _Sum(tuple(frequency_distribution(term, n_features) for term in kernel.terms))
+    if isinstance(kernel, ScaledColumns | Columns):
+        return _OfColumns(kernel, frequency_distribution(kernel.kernel, kernel.width(n_features)), n_features)
+    if isinstance(kernel, StationaryKernel):
+        return _Leaf(kernel, n_features)
+    raise ValueError(f"{kernel!r} is not shift-invariant, so it has no distribution of frequencies.")
+
+
+@dataclass(frozen=True)
+class _Leaf(FrequencyDistribution):
+    """The frequencies of a kernel of its own."""
+
+    kernel: StationaryKernel
+    n_features: int
+
+    def draw(self, rng: np.random.RandomState, n_frequencies: int) -> Array:
+        return self.kernel.frequencies(rng, n_frequencies, self.n_features)
+
+    @property
+    def n_uniforms(self) -> int:
+        return self.kernel.n_uniforms(self.n_features)
+
+    def at(self, points: Array) -> Array:
+        return self.kernel.frequencies_at(points)
+
+    @property
+    def column_variances(self) -> Array:
+        return np.full(self.n_features, self.kernel.frequency_variance)
+
+    def reaches(self, level: float) -> Array:
+        return np.full(self.n_features, _reach(self.kernel, level))
+
+
+@dataclass(frozen=True)
+class _Sum(FrequencyDistribution):
+    """Sums of independent frequencies, those of a product of kernels."""
+
+    terms: tuple[FrequencyDistribution, ...]
+
+    def draw(self, rng: np.random.RandomState, n_frequencies: int) -> Array:
+        return _sum(term.draw(rng, n_frequencies) for term in self.terms)
+
+    @property
+    def n_uniforms(self) -> int:
+        return sum(term.n_uniforms for term in self.terms)
+
+    def at(self, points: Array) -> Array:
+        ends = np.cumsum([term.n_uniforms for term in self.terms])
+        parts = np.split(points, ends[:-1], axis=1)
+        return _sum(term.at(part) for term, part in zip(self.terms, parts, strict=True))
+
+    @property
+    def column_variances(self) -> Array:
+        return _sum(term.column_variances for term in self.terms)
+
+    def reaches(self, level: float) -> Array:
+        return np.asarray(np.minimum.reduce([term.reaches(level) for term in self.terms]))
+
+
+@dataclass(frozen=True)
+class _OfColumns(FrequencyDistribution):
+    """Frequencies on scaled or selected columns, carried over to all columns."""
+
+    kernel: ScaledColumns | Columns
+    inner: FrequencyDistribution
+    n_features: int
+
+    def draw(self, rng: np.random.RandomState, n_frequencies: int) -> Array:
+        return _on_all_columns(self.kernel, self.inner.draw(rng, n_frequencies), self.n_features)
+
+    @property
+    def n_uniforms(self) -> int:
+        return self.inner.n_uniforms
+
+    def at(self, points: Array) -> Array:
+        return _on_all_columns(self.kernel, self.inner.at(points), self.n_features)
+
+    @property
+    def column_variances(self) -> Array:
+        deviations = np.sqrt(self.inner.column_variances)[:, np.newaxis]
+        return np.square(_on_all_columns(self.kernel, deviations, self.n_features))[:, 0]
+
+    def reaches(self, level: float) -> Array:
+        return reaches_on_all_columns(self.kernel, self.inner.reaches(level), self.n_features)
+
+
+def reaches_on_all_columns(kernel: ScaledColumns | Columns, inner: Array, n_features: int) -> Array:
+    """Return the reaches in all columns, given those in the transformed columns; inf for columns left out."""
+    with np.errstate(divide="ignore"):
+        return 1 / np.abs(_on_all_columns(kernel, 1 / inner[:, np.newaxis], n_features)[:, 0])
+
+
+def _on_all_columns(kernel: ScaledColumns | Columns, inner: Array, n_features: int) -> Array:
+    """Return the frequencies on all columns, given those on the transformed columns."""
+    if isinstance(kernel, ScaledColumns):
+        return np.asarray(inner * np.array(kernel.weights)[:, np.newaxis])
+    W = np.zeros((n_features, inner.shape[1]))
+    W[list(kernel.columns)] = inner
+    return W
+
+
+def _reach(kernel: StationaryKernel, level: float) -> float:
+    """Return the distance in one column at which the kernel is ``level``, by bisection of its logarithm."""
+
+    def excess(log_distance: float) -> float:
+        return float(kernel.evaluate(np.zeros((1, 1)), np.exp([[log_distance]]))[0, 0]) - level
+
+    low, high = np.log([np.finfo(float).tiny, np.finfo(float).max]) / 2  # squares of distances are finite
+    with np.errstate(over="ignore"):
+        return float(np.exp(brentq(excess, low, high))) if excess(high) < 0 < excess(low) else np.inf
+
+
+def _sum(parts: Iterable[Array]) -> Array:
+    return np.asarray(np.add.reduce(list(parts)))
