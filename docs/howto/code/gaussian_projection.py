@@ -3,11 +3,11 @@
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from mercer.features import FeatureMap
+from mercer.features import KernelMap
 from mercer.kernels import Linear
 
 
-class GaussianProjection(FeatureMap):
+class GaussianProjection(KernelMap):
     """Features G^T x / sqrt(D) with a Gaussian matrix G: an unbiased estimate of <x, y>.
 
     Its variance is (|x|^2 |y|^2 + <x, y>^2) / D.

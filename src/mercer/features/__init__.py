@@ -13,14 +13,17 @@ from mercer.features.bounds.components import Components, components_for, regist
 from mercer.features.bounds.nystroem import drineas_mahoney_components, drineas_mahoney_error
 from mercer.features.categories import CategoryFeatures
 from mercer.features.composed.columns import ScaleColumns, SelectColumns
-from mercer.features.composed.compose import Concatenate, Rescale, TensorProduct
+from mercer.features.composed.concatenate import Concatenate
 from mercer.features.composed.normalize import Normalize
+from mercer.features.composed.rescale import Rescale
+from mercer.features.composed.tensor_product import TensorProduct
 from mercer.features.dispatch import feature_map, methods_for, register_map
 from mercer.features.fourier.fastfood import Fastfood
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
 from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
+from mercer.features.kernel_map import KernelMap
 from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.nystroem.map import Nystroem
 from mercer.features.sketches.linear import LinearFeatures
@@ -37,6 +40,7 @@ __all__ = [
     "Fastfood",
     "FeatureMap",
     "FourierFeatures",
+    "KernelMap",
     "KitchenSinks",
     "LinearFeatures",
     "Normalize",

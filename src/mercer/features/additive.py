@@ -9,10 +9,11 @@ from scipy import optimize, sparse
 
 from mercer import core
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
 from mercer.features.fourier.independent import FourierFeatures, PhaseFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
 from mercer.features.fourier.shift_invariant import few_entries
+from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, tensor_sketch_variance
 from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
@@ -24,7 +25,7 @@ _LOG_RATIOS = np.linspace(0.0, 12.0, 601)
 _STEPS = (0.02, 2.0)  # between which the step of the frequencies is sought
 
 
-class AdditiveFeatures(FeatureMap):
+class AdditiveFeatures(KernelMap):
     r"""The map of an additive kernel :math:`\sum_j \sqrt{x_j y_j}\, K(\log y_j / x_j)` of non-negative rows.
 
     K is the Fourier transform of a density kappa; sampling that at 0, L, ..., nL gives each column 2n + 1 features
@@ -238,7 +239,7 @@ def _like(X: Any, values: Array) -> Any:
     return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else values
 
 
-class ExponentialChi2Features(FeatureMap):
+class ExponentialChi2Features(KernelMap):
     r"""The map of ``ExponentialChi2``: Fourier features of the additive chi-squared map.
 
     With psi the map of ``Chi2``, :math:`\chi^2(x, y) \approx \|\psi(x) - \psi(y)\|^2`: the kernel is a Gaussian of

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
 from math import isfinite
 from typing import Any, Self
 from warnings import catch_warnings, simplefilter
@@ -25,7 +24,6 @@ from mercer.validation import (
     block_norm,
     check_finite_features,
     check_finite_result,
-    check_integer,
     check_matrix,
     check_memory,
     check_rows,
@@ -35,7 +33,7 @@ from mercer.validation import (
 # Writes the features of a range of rows into an array of that many rows; safe to call from several threads.
 Writer = Callable[[slice, Array], Any]
 
-_LARGEST_WIDTH = 2**31 - 1  # bucket numbers are int32
+LARGEST_WIDTH = 2**31 - 1  # bucket numbers are int32
 _REDRAWS = 200
 # Features that are used at once and not kept: bytes that stay in cache, and rows below which calls cost too much.
 _CACHED_BYTES, _LEAST_ROWS = 2**20, 16
@@ -72,24 +70,26 @@ def as_kernel(owner: str, value: Any, natural: Kernel) -> Kernel:
 class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A map z with k(x, y) ~ <z(x), z(y)>, as a scikit-learn transformer.
 
-    A subclass writes ``check_kernel`` (what it needs of a kernel), ``_draw`` (all its randomness), ``writer`` (the
-    arithmetic) and, where theory gives it, ``exact_variance``. A biased map also writes ``bias``, and a map whose draw
-    depends on the values of X ``redrawn``. After ``fit`` nothing is random: transforms agree to rounding whatever the
-    blocks, the threads and the core.
+    This class checks rows, writes their features in blocks and forgets what an earlier ``fit`` has set. A subclass
+    writes ``fit_checked`` (all its randomness), ``redrawn`` (the same, for ``variance``), ``writer`` (the arithmetic)
+    and, where theory gives it, ``exact_variance``; a biased map also writes ``bias``. ``KernelMap`` is the base of maps
+    whose kernel is a parameter. After ``fit`` nothing is random: transforms agree to rounding whatever the blocks, the
+    threads and the core.
     """
 
     # d columns in, D features out: the names of these sizes in every map's declaration.
     _stored = Stored(
         n_features_in_=Count("d", least=1),
         feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
-        n_features_out=Count("D", least=1, most=_LARGEST_WIDTH, attribute="n_features_out_"),
+        n_features_out=Count("D", least=1, most=LARGEST_WIDTH, attribute="n_features_out_"),
         kernel_=Member(Kernel),
     )
 
-    def __init__(self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: int
+    random_state: Any
+    n_features_in_: int
+    n_features_out_: int
+    kernel_: Kernel
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the map for the width of X.
@@ -218,44 +218,19 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         for_each_block(lambda rows: block_norm(name, "X", X, rows), row_blocks(X.shape[0]))
         return X
 
+    @abstractmethod
     def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
-        """Resolve the kernel and draw; X is checked."""
-        name = type(self).__name__
-        kernel = as_kernel(name, self.kernel, self._natural_kernel)
-        self.check_kernel(kernel)
-        kernel = kernel.resolve(X)
-        self.n_features_out_ = self._draw(kernel, X, self._checked_width(), rng)
-        self.kernel_ = kernel
+        """Draw with this generator and set the fitted attributes; X is checked."""
 
-    def _checked_width(self) -> int:
-        """Return ``n_components``, refusing what is no width."""
-        name = type(self).__name__
-        n_components = check_integer(name, "n_components", self.n_components)
-        if n_components > _LARGEST_WIDTH:
-            raise ValueError(
-                f"{name}: n_components must be below 2^31, got {n_components}. Average several maps instead."
-            )
-        return n_components
-
+    @abstractmethod
     def _check_params(self) -> None:
         """Refuse parameters that ``fit`` refuses, whatever the rows."""
-        self.check_kernel(as_kernel(type(self).__name__, self.kernel, self._natural_kernel))
-        self._checked_width()
 
     def _check_stored(self, sizes: Sizes) -> None:
-        """Refuse a map that no ``fit`` makes, whose attributes are of the kinds declared."""
+        """Refuse a map that no ``fit`` makes, although its attributes are of the declared kinds."""
         self._check_params()
         check_random_state(self.random_state)
         require(self.kernel_.is_resolved, "kernel_ must have numbers for parameters")
-        self.check_kernel(self.kernel_)
-
-    @abstractmethod
-    def check_kernel(self, kernel: Kernel) -> None:
-        """Refuse a kernel that this map cannot approximate, naming one that can."""
-
-    @abstractmethod
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        """Draw and set the fitted arrays; return the number of features."""
 
     @abstractmethod
     def writer(self, X: Any) -> Writer:
@@ -274,16 +249,9 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Whether another draw would have other features. A map that may be exact says so after ``fit``."""
         return True
 
+    @abstractmethod
     def redrawn(self, rng: np.random.RandomState) -> Self:
-        """Return a copy with its randomness drawn anew, and all that ``fit`` learned from its rows kept.
-
-        The draw sees a row of zeros, on purpose: there is nothing to learn from it. A map that learns more from the
-        rows of ``fit`` than the parameters of ``kernel_``, or has another number of features than ``n_components``,
-        writes its own.
-        """
-        other = copy(self)
-        other._draw(self.kernel_, np.zeros((1, self.n_features_in_)), self.n_features_out_, rng)
-        return other
+        """Return a copy with another draw, and all that ``fit`` learned from its rows kept."""
 
     def block_rows(self, n_rows: int) -> int:
         """Return the rows a block: the configuration's, unless a subclass knows what suits its arithmetic better."""

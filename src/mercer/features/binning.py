@@ -8,9 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
 from mercer.features.fourier.independent import require_shift_invariant
 from mercer.features.grids import draw_grids, require_grids
+from mercer.features.kernel_map import KernelMap
 from mercer.kernels import Kernel, Laplacian
 from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Flag, Integers, Many, Reals, Sizes, Stored, require
@@ -19,7 +20,7 @@ from mercer.validation import block_norm, check_integer, check_memory, check_row
 _LARGEST_CELL = 2.0**31 - 256  # cell numbers are int32, and float32 must hold the bound itself
 
 
-class RandomBinning(FeatureMap):
+class RandomBinning(KernelMap):
     r"""Random binning: grids of random pitch and shift on which two points share a cell with probability k(x, y).
 
     A one-dimensional kernel that is convex in t = \|x - y\| is the mean of triangles :math:`\max(0, 1 - t/\delta)`

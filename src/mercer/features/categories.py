@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
+from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, power_sketch_variance
 from mercer.kernels import Kernel, SameCategory
@@ -15,7 +16,7 @@ from mercer.state import Reals, Sizes, Stored, require
 from mercer.validation import check_memory
 
 
-class CategoryFeatures(FeatureMap):
+class CategoryFeatures(KernelMap):
     """The map of ``SameCategory``: exact with one feature a category seen in ``fit``, and sqrt(offset) for all.
 
     ``n_components`` is an upper limit: fewer features are taken where the categories need fewer, and where they need

@@ -167,12 +167,6 @@ class KitchenSinks(FeatureMap):
             few = X[: min(8, X.shape[0])]
             self.writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self.n_features_out_), dtype=X.dtype))
 
-    def check_kernel(self, kernel: Kernel) -> None:
-        """Accept: the kernel follows from phi and the distribution."""
-
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        raise AssertionError("KitchenSinks draws in fit_checked")
-
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
         distribution = self.kernel_.distribution if isinstance(self.kernel_, ExpectedProduct) else None

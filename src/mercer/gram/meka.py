@@ -246,11 +246,8 @@ class MEKA(FeatureMap, GramOperator):
     def memory_bytes(self) -> int:
         """Bytes of features, links, partition and the maps of the clusters."""
         arrays = [*self.features_, self.link_, self._root]
-        for cluster in self.maps_:
-            arrays += [cluster.landmarks_, cluster.projection_]
-            if cluster._inverse_root is not cluster.projection_:  # they are one where nothing was reduced
-                arrays.append(cluster._inverse_root)
-        return sum(_bytes(array) for array in arrays) + self.partition_.memory_bytes
+        maps = sum(cluster.memory_bytes for cluster in self.maps_)
+        return sum(int(array.nbytes) for array in arrays) + maps + self.partition_.memory_bytes
 
     def solve(self, B: Any, *, alpha: float) -> Array:
         r"""Return :math:`(\tilde K + \alpha I)^{-1} B` by Woodbury's identity, with L = R R^T and Z = W R.
@@ -291,14 +288,8 @@ class MEKA(FeatureMap, GramOperator):
                 writers[s](some, features)
                 out[here] = features @ roots[s]
 
-        writers = [cluster._features(X.dtype) for cluster in self.maps_]
+        writers = [cluster.tile_writer(X.dtype) for cluster in self.maps_]
         return write
-
-    def check_kernel(self, kernel: Kernel) -> None:
-        """Accept: the maps of the clusters check it."""
-
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        raise AssertionError("MEKA draws in fit_checked")
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array:
@@ -340,9 +331,3 @@ def _positive_root(links: Array, psd: str) -> tuple[Array, float]:
     root = root[:, first:]
     root *= np.sqrt(values[first:])
     return root, shift
-
-
-def _bytes(array: Any) -> int:
-    if hasattr(array, "indptr"):
-        return int(array.data.nbytes + array.indices.nbytes + array.indptr.nbytes)
-    return int(array.nbytes)

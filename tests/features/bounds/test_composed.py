@@ -19,7 +19,7 @@ from mercer import (
     feature_map,
 )
 from mercer.features import Concatenate
-from mercer.features.composed.compose import shares
+from mercer.features.composed.concatenate import shares
 from mercer.testing import sample_rows
 
 KERNELS = [

@@ -34,9 +34,12 @@ from mercer.features.bounds.components import (
     register_bounds,
     register_mean_square,
 )
+from mercer.features.composed.base import Wrapper
 from mercer.features.composed.columns import ScaleColumns, SelectColumns
-from mercer.features.composed.compose import Concatenate, Rescale, TensorProduct, Wrapper, shares
+from mercer.features.composed.concatenate import Concatenate, shares
 from mercer.features.composed.normalize import Normalize
+from mercer.features.composed.rescale import Rescale
+from mercer.features.composed.tensor_product import TensorProduct
 from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum, TransformedKernel
 from mercer.kernels.functions import inverse_lengths
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.composed.compose import Wrapper
+from mercer.features.composed.base import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, ScaledColumns, TransformedKernel
 from mercer.kernels.frequencies import reaches_on_all_columns
 from mercer.state import Member, Sizes, Stored, require

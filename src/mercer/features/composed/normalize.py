@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer._typing import Array, override
 from mercer.features.base import Writer
-from mercer.features.composed.compose import Wrapper
+from mercer.features.composed.base import Wrapper
 from mercer.kernels import Normalized
 from mercer.kernels.functions import inverse_lengths
 

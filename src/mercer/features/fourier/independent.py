@@ -9,7 +9,8 @@ import numpy as np
 from mercer import core
 from mercer._typing import Array, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
+from mercer.features.kernel_map import KernelMap
 from mercer.features.memo import remembered
 from mercer.features.sketches.scalar_draws import register_scalar
 from mercer.kernels import Gaussian, Kernel, StationaryKernel
@@ -21,7 +22,7 @@ from mercer.validation import block_norm, check_finite_features, check_integer, 
 _TALL_BLOCK = 1024
 
 
-class PhaseFeatures(FeatureMap):
+class PhaseFeatures(KernelMap):
     """Cosines and sines of projections on frequencies; a subclass writes ``_frequencies``, the draw of those.
 
     The output is [cosines, sines] of the pairs, then, where ``n_components`` is odd, one cosine with a random offset.

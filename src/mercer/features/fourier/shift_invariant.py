@@ -12,6 +12,7 @@ from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import FourierFeatures, require_shift_invariant, write_phases
 from mercer.features.fourier.orthogonal import LEAST_STRUCTURED, OrthogonalFeatures, padded_size
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.kernel_map import KernelMap
 from mercer.kernels import Gaussian, Kernel, RadialKernel
 from mercer.kernels.frequencies import frequency_distribution
 from mercer.state import Member, Stored
@@ -41,7 +42,7 @@ def few_entries(X: Any, n_columns: int, n_components: int) -> bool:
     return bool(transforms > _OPERATIONS_PER_ENTRY * n_frequencies * X.nnz / max(1, X.shape[0]))
 
 
-class ShiftInvariantFeatures(FeatureMap):
+class ShiftInvariantFeatures(KernelMap):
     """The map that ``feature_map`` takes for a shift-invariant kernel: the best for the width that ``fit`` meets.
 
     Up to 4 columns ``QuasiRandomFeatures``; above, ``OrthogonalFeatures`` for radial kernels and ``FourierFeatures``

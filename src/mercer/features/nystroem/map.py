@@ -16,7 +16,7 @@ from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer, as_kernel
 from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
-from mercer.features.nystroem.landmark_features import landmark_features
+from mercer.features.nystroem.landmark_features import TileWriter, landmark_features
 from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
 from mercer.kernels.custom import as_objects
@@ -130,7 +130,9 @@ class Nystroem(FeatureMap):
         reduction: str = "pca",
         random_state: Any = None,
     ):
-        super().__init__(kernel, n_components=n_components, random_state=random_state)
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
         self.landmarks = landmarks
         self.rank = rank
         self.reduction = reduction
@@ -201,13 +203,10 @@ class Nystroem(FeatureMap):
         if _is_precomputed(self.kernel):
             return PrecomputedKernel(X)
         if _is_function(self.kernel):
-            return FunctionKernel(self.kernel)  # type: ignore[arg-type]
+            return FunctionKernel(self.kernel)
         kernel = as_kernel("Nystroem", self.kernel, self._natural_kernel).resolve(X)
         kernel.check_domain("X", X)
         return kernel
-
-    def check_kernel(self, kernel: Kernel) -> None:
-        """Accept: whether a kernel is positive semi-definite is seen on the landmarks."""
 
     def _check_params(self) -> None:
         if not (_is_precomputed(self.kernel) or _is_function(self.kernel)):
@@ -285,10 +284,10 @@ class Nystroem(FeatureMap):
     def writer(self, X: Any) -> Writer:
         if X.ndim == 2 and not isinstance(self.kernel_, PrecomputedKernel):
             self.kernel_.check_domain("X", X)
-        features = self._features(X.dtype if X.dtype != object else np.dtype(np.float64))
+        features = self.tile_writer(X.dtype if X.dtype != object else np.dtype(np.float64))
         return lambda rows, out: features(X[rows], out)
 
-    def _features(self, dtype: Any) -> Callable[[Any, Array], None]:
+    def tile_writer(self, dtype: Any) -> TileWriter:
         """Return the function that writes the features of given rows."""
         m, r = self.projection_.shape
         first = m - r + 1 if self.projection_ is self._inverse_root else m
@@ -328,6 +327,14 @@ class Nystroem(FeatureMap):
         squares = (A * scale) ** 2 @ (B**2).T
         return np.asarray(np.maximum((m - 1) / m * (squares - m * mean**2), 0.0))
 
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the landmarks and of the projection."""
+        arrays = [self.landmarks_, self.projection_]
+        if self._inverse_root is not self.projection_:  # they are one where nothing was reduced
+            arrays.append(self._inverse_root)
+        return sum(_bytes(array) for array in arrays)
+
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
         return self  # the landmarks are learned, from rows that are not kept
@@ -365,6 +372,11 @@ def _objects(X: Any) -> Any:
     if not len(objects):
         raise ValueError("Nystroem: X is an empty list; give at least one object.")
     return objects
+
+
+def _bytes(array: Any) -> int:
+    parts = (array.data, array.indices, array.indptr) if sparse.issparse(array) else (array,)
+    return sum(int(part.nbytes) for part in parts)
 
 
 def _gram_matrix(K: Any) -> Array:

@@ -7,14 +7,15 @@ from scipy import sparse
 
 from mercer import core
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
+from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, power_sketch_variance
 from mercer.kernels import Kernel, Linear
 from mercer.state import Sizes, require
 
 
-class LinearFeatures(FeatureMap):
+class LinearFeatures(KernelMap):
     """The map of ``Linear()``: exact with n_features features, a count sketch when ``n_components`` is fewer.
 
     ``n_components`` is an upper limit here: d columns need no more than d features, and take no more.

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from mercer import core
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
+from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.degrees import (
     check_radius,
     degree_distribution,
@@ -29,7 +30,7 @@ from mercer.validation import check_integer, check_memory, check_real
 _NAME = "RandomMaclaurin"
 
 
-class RandomMaclaurin(FeatureMap):
+class RandomMaclaurin(KernelMap):
     r"""Random Maclaurin features of a dot-product kernel.
 
     For :math:`f(\langle x, y \rangle) = \sum_n a_n \langle x, y \rangle^n` with all a_n >= 0, each feature draws a

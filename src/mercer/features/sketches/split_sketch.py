@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
+from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.expansions import split_expansion
 from mercer.features.sketches.strata import STORED_ALLOCATION, Strata, publish_allocation, sample_rows
 from mercer.kernels import Kernel, Polynomial
@@ -16,7 +17,7 @@ _DIRECTION_ROWS = 5000
 _LARGEST_DEGREE = 1000  # the largest binomial coefficient of which is 1e299
 
 
-class SplitSketch(FeatureMap):
+class SplitSketch(KernelMap):
     r"""Polynomial features split along the rows' common direction.
 
     Let u be the top uncentred direction of the rows :math:`[\sqrt\gamma x, \sqrt c]`, a the component of a row along u,

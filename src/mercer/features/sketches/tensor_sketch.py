@@ -8,7 +8,8 @@ import numpy as np
 
 from mercer import core
 from mercer._typing import Array, override
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
+from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.degrees import check_radius, largest_square
 from mercer.features.sketches.expansions import Expansion, exponential_expansion, gaussian_expansion, series_expansion
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
@@ -45,7 +46,7 @@ def _check_sketches(n_sketches: Any, n_components: int) -> int:
     return int(n_sketches)
 
 
-class TensorSketch(FeatureMap):
+class TensorSketch(KernelMap):
     r"""Tensor Sketch of a polynomial kernel, or of the Taylor series of another.
 
     The p-fold tensor power of a row represents :math:`\langle x, y \rangle^p` exactly, with d^p features. Its count

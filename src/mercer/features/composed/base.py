@@ -1,0 +1,110 @@
+"""Maps made of maps: what they share.
+
+The members are cloned and drawn from the composition's own ``random_state``: two members with one seed would make a
+product biased.
+"""
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer._typing import Array, override
+from mercer.features.base import FeatureMap
+from mercer.features.sketches.tensor_sketch import TensorSketch
+from mercer.state import Member, Stored
+
+
+class Composition(FeatureMap):
+    """A map made of other maps; its kernel follows from theirs."""
+
+    maps: Any
+    maps_: list[FeatureMap]
+
+    def _members(self) -> list[FeatureMap]:
+        members = (
+            [TensorSketch()] if self.maps is None else list(self.maps) if isinstance(self.maps, list | tuple) else []
+        )
+        name = type(self).__name__
+        if not members or not all(isinstance(member, FeatureMap) for member in members):
+            raise ValueError(f"{name}: maps must be a list of one or more feature maps, got {self.maps!r}.")
+        return [clone(member) for member in members]
+
+    def _fit_members(self, members: list[FeatureMap], X: Any, rng: np.random.RandomState) -> None:
+        for member in members:
+            member.random_state = int(rng.randint(2**31 - 1))
+            member.fit_member(X, np.random.RandomState(member.random_state))
+
+    def _check_params(self) -> None:
+        self._members()
+
+    @property
+    @override
+    def is_random(self) -> bool:
+        return any(member.is_random for member in self.maps_)
+
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.maps_ = [member.redrawn(rng) for member in self.maps_]
+        return other
+
+    def reaches(self, n_features: int, level: float) -> Array | None:
+        """Return the farthest reach of the members that have one."""
+        known = [part for member in self.maps_ if (part := member.reaches(n_features, level)) is not None]
+        return np.maximum.reduce(known) if known else None
+
+
+class Wrapper(Composition):
+    """A composition of one map, held as ``map``."""
+
+    _stored = Stored(
+        map_=Member(FeatureMap, {"n_features_in_": "d", "n_features_out_": "D"}),
+    )
+
+    map: Any
+    map_: FeatureMap
+
+    @property
+    def maps(self) -> Any:
+        """The map, as the list of members that a composition has."""
+        return None if self.map is None else [self.map]
+
+    def _fit_map(self, X: Any, rng: np.random.RandomState) -> None:
+        (member,) = self._members()
+        self._fit_members([member], X, rng)
+        self.map_ = member
+        self.n_features_out_ = member.n_features_out_
+
+    @property
+    @override
+    def is_random(self) -> bool:
+        return self.map_.is_random
+
+    @override
+    def redrawn(self, rng: np.random.RandomState) -> Self:
+        other = copy(self)
+        other.map_ = self.map_.redrawn(rng)
+        return other
+
+    @override
+    def reaches(self, n_features: int, level: float) -> Array | None:
+        return self.map_.reaches(n_features, level)
+
+    @override
+    def least_features(self, n_features: int) -> int:
+        return 1 if self.map is None else int(self.map.least_features(n_features))
+
+    @override
+    def scratch_bytes(self, X: Any) -> float:
+        return self.map_.scratch_bytes(X)
+
+    @override
+    def most_features(self, n_features: int) -> float:
+        return np.inf if self.map is None else float(self.map.most_features(n_features))
+
+    @override
+    def set_width(self, n_components: int) -> None:
+        self.map = TensorSketch() if self.map is None else self.map
+        self.map.set_width(n_components)
