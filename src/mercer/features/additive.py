@@ -10,8 +10,9 @@ from scipy import optimize, sparse
 from mercer import core
 from mercer._typing import Array, override
 from mercer.features.base import Writer
-from mercer.features.fourier.independent import FourierFeatures, PhaseFeatures
+from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
+from mercer.features.fourier.phases import MatrixProjections, PhaseFeatures
 from mercer.features.fourier.shift_invariant import few_entries
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
@@ -163,7 +164,7 @@ class AdditiveFeatures(KernelMap):
             yield scaled * np.cos(phase)
             yield scaled * np.sin(phase)
 
-    def _sparse_features(self, X: Any, first_row: int) -> Any:
+    def sparse_features(self, X: Any, first_row: int) -> Any:
         """Return the features of CSR rows as a CSR array."""
         check_non_negative("AdditiveFeatures", "X", X, first_row)
         return sparse.hstack([_like(X, values) for values in self._parts(X.data)], format="csr")
@@ -320,15 +321,13 @@ class ExponentialChi2Features(KernelMap):
     @override
     def writer(self, X: Any) -> Writer:
         write_additive = self.additive_.writer(X)
-        width, by_entries = self.additive_.n_features_out_, sparse.issparse(X) and self.fourier_._by_matrix
-        if by_entries:
-            self.fourier_.writer(
-                np.empty((0, width), dtype=X.dtype)
-            )  # the turns, once: blocks on threads remember them
+        width, by_entries = self.additive_.n_features_out_, self._by_entries(X)
+        if by_entries:  # cache the turns before blocks on several threads ask for them
+            self.fourier_.writer(np.empty((0, width), dtype=X.dtype))
 
         def write(rows: slice, out: Array) -> None:
             if by_entries:
-                inner = self.additive_._sparse_features(X[rows], rows.start)
+                inner = self.additive_.sparse_features(X[rows], rows.start)
             else:
                 inner = np.empty((len(out), width), dtype=out.dtype)
                 write_additive(rows, inner)
@@ -342,9 +341,13 @@ class ExponentialChi2Features(KernelMap):
         other.fourier_ = self.fourier_.redrawn(rng)
         return other
 
+    def _by_entries(self, X: Any) -> bool:
+        """Whether products with the non-zeros of X take the place of transforms of dense rows."""
+        return sparse.issparse(X) and isinstance(self.fourier_.projections, MatrixProjections)
+
     @override
     def scratch_bytes(self, X: Any) -> float:
-        if sparse.issparse(X) and self.fourier_._by_matrix:
+        if self._by_entries(X):
             return 4 * (2 * self.additive_.order_ + 1) * self.additive_.scratch_bytes(X)
         return self.additive_.scratch_bytes(X) + float(X.dtype.itemsize * self.additive_.n_features_out_)
 

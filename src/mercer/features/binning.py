@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import core
 from mercer._typing import Array, override
 from mercer.features.base import Writer
-from mercer.features.fourier.independent import require_shift_invariant
+from mercer.features.fourier.phases import require_shift_invariant
 from mercer.features.grids import draw_grids, require_grids
 from mercer.features.kernel_map import KernelMap
 from mercer.kernels import Kernel, Laplacian

@@ -10,7 +10,7 @@ from scipy import special
 from mercer import core
 from mercer._typing import Array, override
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.fourier.independent import require_shift_invariant
+from mercer.features.fourier.phases import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
 from mercer.kernels.expected_product import ExpectedProduct
 from mercer.kernels.frequencies import frequency_distribution, is_shift_invariant

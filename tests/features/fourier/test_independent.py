@@ -18,7 +18,7 @@ from mercer import (
     ScaledColumns,
     components_for,
 )
-from mercer.features.fourier.independent import rahimi_recht_components
+from mercer.features.bounds.fourier import rahimi_recht_components
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 
 X = 2 * sample_rows(5)

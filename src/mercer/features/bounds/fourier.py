@@ -27,15 +27,59 @@ from mercer.features.bounds.components import (
     register_bounds,
     register_mean_square,
 )
-from mercer.features.fourier.independent import FourierFeatures, phase_variance, rahimi_recht_components
-from mercer.features.fourier.orthogonal import LEAST_CLOSED, OrthogonalFeatures, gaussian_variance
+from mercer.features.fourier.independent import FourierFeatures
+from mercer.features.fourier.orthogonal import OrthogonalFeatures
+from mercer.features.fourier.phases import phase_variance, require_shift_invariant
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.fourier.rotations import LEAST_CLOSED, gaussian_variance
 from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.frequencies import frequency_distribution
+from mercer.validation import check_integer, check_real
 
 _OF_CLOSED_FORM, _COUPLED = 1.02, 1.1
 _MOST_FREQUENCIES = 2**14
+
+
+def rahimi_recht_components(
+    kernel: Kernel, diameter: float, n_features: int, error: float, confidence: float = 0.99
+) -> int:
+    r"""Return how many features of sin/cos pairs keep every error on a set below ``error``.
+
+    With m frequencies, on a compact set of the given diameter (Rahimi and Recht, 2007, Claim 1),
+
+    .. math:: P\big(\sup |\langle z(x), z(y)\rangle - k(x, y)| \ge \epsilon\big)
+              \le 2^8 (\sigma_p\, \mathrm{diam} / \epsilon)^2 \exp(-m \epsilon^2 / (4 (d + 2)))
+
+    with :math:`\sigma_p^2 = E |w|^2`. The result is 2 m features. The bound is loose, and void where the mean square
+    of the frequencies is infinite (Laplacian, Matern with nu <= 1, ExponentialPower below 2).
+
+    Examples
+    --------
+    >>> from mercer import Gaussian
+    >>> from mercer.features.bounds.fourier import rahimi_recht_components
+    >>> rahimi_recht_components(Gaussian(gamma=0.5), diameter=2.0, n_features=2, error=0.1)
+    53872
+    """
+    owner = "rahimi_recht_components"
+    require_shift_invariant(owner, kernel)
+    diameter = check_real(owner, "diameter", diameter, least=0, strict=True)
+    error = check_real(owner, "error", error, least=0, strict=True)
+    confidence = check_real(owner, "confidence", confidence, least=0)
+    if confidence >= 1:
+        raise ValueError(f"{owner}: confidence must be below 1, got {confidence!r}.")
+    n_features = check_integer(owner, "n_features", n_features)
+    spread = float(frequency_distribution(kernel, n_features).column_variances.sum())
+    if not np.isfinite(spread):
+        raise ValueError(
+            f"{owner}: the frequencies of {kernel!r} have no finite mean square, so the bound says nothing. "
+            "Measure the error, or use a smoother kernel."
+        )
+    logarithm = log(2**8 * spread * (diameter / error) ** 2 / (1 - confidence))
+    return 2 * ceil(max(1.0, 4 * (n_features + 2) / error**2 * logarithm))
+
+
+# Cosines with offsets are independent and unbiased one by one; the cosine and sine of a pair are not.
 
 
 def _fourier_rule(chosen: FourierFeatures, task: Any) -> Iterator[Components]:

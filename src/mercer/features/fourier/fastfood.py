@@ -1,20 +1,12 @@
 """Fastfood (Le, Sarlos and Smola, 2013)."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer._typing import Array, override
-from mercer.features.base import Writer
-from mercer.features.fourier.independent import PhaseFeatures
-from mercer.features.fourier.orthogonal import (
-    check_blocks,
-    check_structured,
-    dense_bytes,
-    padded_size,
-    require_radial,
-    structured_writer,
-)
+from mercer._typing import Rows, override
+from mercer.features.fourier.orthogonal import require_radial
+from mercer.features.fourier.phases import PhaseFeatures, Projections
+from mercer.features.fourier.structured import HadamardProjections, check_blocks, check_structured, padded_size
+from mercer.features.sketches.hashes import draw_signs
 from mercer.kernels import Kernel, RadialKernel
 from mercer.state import Integers, Reals, Sizes, Stored
 
@@ -78,39 +70,29 @@ class Fastfood(PhaseFeatures):
     def check_kernel(self, kernel: Kernel) -> None:
         require_radial("Fastfood", kernel)
 
-    @property
-    def _by_matrix(self) -> bool:
-        return False
-
-    def _frequencies(self, kernel: Kernel, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> Array:
-        raise AssertionError("Fastfood draws factors, not frequencies")
-
-    def _draw(self, kernel: RadialKernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:  # type: ignore[override]
+    def _draw(self, kernel: RadialKernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:  # type: ignore[override]
         n_single = self._n_single(n_components)
         n_frequencies = (n_components + n_single) // 2
         size = padded_size(X.shape[1])
         n_blocks = -(-n_frequencies // size)
         check_structured("Fastfood", n_components, 80 * n_blocks * size, size, min(3, n_blocks + 1))
-        signs = 2.0 * rng.randint(2, size=(n_blocks, size)) - 1
+        signs = draw_signs(rng, (n_blocks, size), dtype=np.int64)
         self.diagonals_ = np.stack([signs, rng.standard_normal((n_blocks, size))])
         self.permutation_ = np.stack([rng.permutation(size).astype(np.int32) for _ in range(n_blocks)])
         self.radii_ = kernel.radii(rng, n_frequencies, size)
         self.offsets_ = rng.uniform(0, 2 * np.pi, n_single)
         return n_components
 
+    @property
     @override
-    def writer(self, X: Any) -> Writer:
+    def projections(self) -> Projections:
         size = self.permutation_.shape[1]
         norms = np.repeat(np.linalg.norm(self.diagonals_[1], axis=1), size)[: len(self.radii_)]
         turns = self.radii_ / (2 * np.pi * norms * size**0.5)
-        return structured_writer(self, X, self.diagonals_, self.permutation_, turns)
+        return HadamardProjections(self.diagonals_, self.permutation_, turns)
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
-        return dense_bytes(X)
-
-    @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         gaussian = float(np.abs(self.diagonals_[1]).max())
         return float(1 + norm * max(float(self.radii_.max()), 2.0 * X.shape[1] * max(gaussian, 1.0)))
 

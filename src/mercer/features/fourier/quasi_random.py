@@ -6,16 +6,15 @@ import numpy as np
 from scipy.stats import qmc
 
 from mercer._typing import Array, override
-from mercer.features.fourier.independent import PhaseFeatures, require_shift_invariant
+from mercer.features.fourier.phases import MatrixPhases, require_shift_invariant
 from mercer.kernels import Kernel
 from mercer.kernels.frequencies import frequency_distribution
-from mercer.state import Reals, Stored
 from mercer.validation import check_memory
 
 _BITS = 30
 
 
-class QuasiRandomFeatures(PhaseFeatures):
+class QuasiRandomFeatures(MatrixPhases):
     r"""Fourier features whose frequencies are a scrambled Sobol sequence instead of independent draws.
 
     Points of the unit cube that fill it evenly, one coordinate a column (and one or two for a kernel's mixing
@@ -55,10 +54,6 @@ class QuasiRandomFeatures(PhaseFeatures):
     >>> bool(np.abs(Z @ Z.T - sobol.kernel_(X)).max() < 0.05)
     True
     """
-
-    _stored = Stored(
-        frequencies_=Reals(("d", "m")),
-    )
 
     @override
     def check_kernel(self, kernel: Kernel) -> None:

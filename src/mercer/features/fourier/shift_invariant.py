@@ -9,9 +9,11 @@ from scipy import sparse
 from mercer._typing import Array, override
 from mercer.config import lasting_limit
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.fourier.independent import FourierFeatures, require_shift_invariant, write_phases
-from mercer.features.fourier.orthogonal import LEAST_STRUCTURED, OrthogonalFeatures, padded_size
+from mercer.features.fourier.independent import FourierFeatures
+from mercer.features.fourier.orthogonal import LEAST_STRUCTURED, OrthogonalFeatures
+from mercer.features.fourier.phases import require_shift_invariant, write_phases
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.fourier.structured import padded_size
 from mercer.features.kernel_map import KernelMap
 from mercer.kernels import Gaussian, Kernel, RadialKernel
 from mercer.kernels.frequencies import frequency_distribution

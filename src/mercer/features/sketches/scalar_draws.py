@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
+from mercer.features.sketches.hashes import draw_signs
 from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum
 from mercer.kernels.functions import inverse_lengths
 from mercer.kernels.transforms import TransformedKernel
@@ -137,7 +138,7 @@ class _SignedSum(ScalarDraws):
     def __init__(self, kernel: Sum, members: list[ScalarDraws], n: int, rng: np.random.RandomState):
         self.kernel = kernel
         self.members = members
-        self.signs = 2.0 * rng.randint(2, size=(len(members), n)) - 1
+        self.signs = draw_signs(rng, (len(members), n), dtype=np.int64).astype(np.float64)
 
     @property
     def n_draws(self) -> int:

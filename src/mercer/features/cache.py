@@ -12,7 +12,7 @@ from mercer._typing import Array
 _kept: WeakKeyDictionary[Any, tuple[Any, dict[Any, Array]]] = WeakKeyDictionary()
 
 
-def remembered(owner: Any, source: Array, key: Any, make: Callable[[], Array]) -> Array:
+def cached(owner: Any, source: Array, key: Any, make: Callable[[], Array]) -> Array:
     """Return what ``make`` made of ``source``, an array of ``owner``, under this key; new arrays make it anew."""
     of, made = _kept.get(owner, (None, {}))
     if of is None or of() is not source:

@@ -6,7 +6,7 @@ from weakref import ref
 import numpy as np
 
 from mercer import FourierFeatures
-from mercer.features.memo import remembered
+from mercer.features.cache import cached
 
 
 class _Owner:
@@ -20,16 +20,16 @@ def test_made_once_a_key_and_anew_for_another_array():
         made.append(1)
         return source * 2
 
-    assert remembered(owner, source, "a", make) is remembered(owner, source, "a", make)
-    remembered(owner, source, "b", make)
+    assert cached(owner, source, "a", make) is cached(owner, source, "a", make)
+    cached(owner, source, "b", make)
     assert len(made) == 2
-    remembered(owner, source.copy(), "a", make)
+    cached(owner, source.copy(), "a", make)
     assert len(made) == 3
 
 
 def test_gone_with_its_owner():
     owner, source = _Owner(), np.arange(3.0)
-    made = ref(remembered(owner, source, "a", lambda: np.arange(2.0)))
+    made = ref(cached(owner, source, "a", lambda: np.arange(2.0)))
     assert made() is not None
     del owner
     assert made() is None
