@@ -8,7 +8,7 @@ from scipy.linalg import hadamard
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import Cauchy, ExponentialPower, FourierFeatures, Gaussian, Laplacian, Matern, OrthogonalFeatures
-from mercer.features.fourier.orthogonal import padded_size, stratified_radii
+from mercer.features.fourier.structured import padded_size
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 
 X = 2 * sample_rows(5)

@@ -1,14 +1,14 @@
 """Tables of hashes for count sketches."""
 
-from typing import Any
-
 import numpy as np
 
 from mercer._typing import Array
 from mercer.state import Dimension, Integers, Stored
 
 
-def draw_signs(rng: np.random.RandomState, shape: tuple[int, ...], dtype: type[np.integer[Any]] = np.int8) -> Array:
+def draw_signs(
+    rng: np.random.RandomState, shape: tuple[int, ...], dtype: type[np.int8] | type[np.int64] = np.int8
+) -> Array:
     """Draw independent signs, one byte each; the type decides how many random bits a sign takes."""
     signs: Array = rng.randint(2, size=shape, dtype=dtype)
     signs *= 2

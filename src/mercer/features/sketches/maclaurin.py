@@ -5,24 +5,22 @@ from typing import Any, Self, cast
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
 
-from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.degrees import (
     check_radius,
     degree_distribution,
-    largest_sign_moment,
     largest_square,
     series,
     tail,
     variance_ratio,
 )
+from mercer.features.sketches.factors import DrawnFactors, Factors, SignFactors
 from mercer.features.sketches.hashes import draw_signs
-from mercer.features.sketches.scalar_draws import ScalarDraws, largest_moment, register_scalar, scalar_draws
-from mercer.features.sketches.variances import PairMoments, maclaurin_variance
+from mercer.features.sketches.scalar_draws import ScalarDraws, register_scalar
+from mercer.features.sketches.variances import maclaurin_variance
 from mercer.kernels import Composed, DotProductKernel, Kernel
 from mercer.state import LARGEST_DEGREE, Integers, Member, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory, check_real
@@ -106,6 +104,8 @@ class RandomMaclaurin(KernelMap):
         truncation_error_=Real(0.0, finite=False),
     )
 
+    inner_: ScalarDraws | None
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -154,24 +154,36 @@ class RandomMaclaurin(KernelMap):
         exact = sizes["D"] - sizes["r"]
         require(exact in (0, int(a0 > 0) + sizes["d"] * int(a1 > 0)), "n_features_out must count the features")
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
-        inner = kernel.inner if isinstance(kernel, Composed) else None
-        f = cast(DotProductKernel, kernel.f if isinstance(kernel, Composed) else kernel)
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
+        composed = kernel if isinstance(kernel, Composed) else None
+        f = cast(DotProductKernel, kernel if composed is None else composed.f)
         coefficients = series(_NAME, f, self.p, self.max_degree)
-        largest = check_radius(_NAME, f, largest_square(X) if inner is None else float(inner.evaluate_diag(X).max()))
+        largest = largest_square(X) if composed is None else float(composed.inner.evaluate_diag(X).max())
+        largest = check_radius(_NAME, f, largest)
         exact = self._exact_width(coefficients, X.shape[1])
         distribution = degree_distribution(coefficients, self.p, first=2 if exact else 0)
         n_random = _random_width(n_components, exact, any_random=bool(distribution.any()))
         n_expected = round(n_random * float(np.arange(len(distribution)) @ distribution))
-        _check_size(X, n_expected if inner is None else 0, n_components)
+        _check_size(X, n_expected if composed is None else 0, n_components)
         self.degrees_ = _draw_degrees(distribution, n_random, rng)
-        n_factors = int(self.degrees_.sum())
-        self.signs_ = _draw_signs(X, n_factors if inner is None else 0, n_components, rng)
-        self.inner_ = None if inner is None else scalar_draws(inner, X, max(n_factors, 1), rng)
+        factors = _draw_factors(composed, X, int(self.degrees_.sum()), n_components, rng)
+        self._keep(factors, X.shape[1])
         self.distribution_, self.coefficients_ = distribution, coefficients
         self.truncation_error_ = tail(f, len(coefficients), largest)
-        self._warn_if_divergent(f, X)
+        self._warn_if_divergent(f, factors, X)
         return exact + n_random
+
+    def _keep(self, factors: Factors, n_features: int) -> None:
+        """Set the fitted attributes of the factors; those of the other kind are empty."""
+        self.signs_ = factors.signs if isinstance(factors, SignFactors) else np.zeros((n_features, 0), dtype=np.int8)
+        self.inner_ = factors.draws if isinstance(factors, DrawnFactors) else None
+
+    @property
+    def _factors(self) -> Factors:
+        """The fitted factors, whose kind is decided by the kernel."""
+        if isinstance(self.kernel_, Composed):
+            return DrawnFactors(self.kernel_, cast(ScalarDraws, self.inner_))
+        return SignFactors(self.signs_)
 
     def _exact_width(self, coefficients: Array, n_features: int) -> int:
         """Return how many features H0/1 appends."""
@@ -186,17 +198,13 @@ class RandomMaclaurin(KernelMap):
             )
         return int(a0 > 0) + n_features * int(a1 > 0)
 
-    def _warn_if_divergent(self, kernel: DotProductKernel, X: Any) -> None:
+    def _warn_if_divergent(self, kernel: DotProductKernel, factors: Factors, X: Rows) -> None:
         if self.max_degree is not None or not np.isfinite(kernel.radius):
             return
-        moment = largest_sign_moment(X) if self.inner_ is None else largest_moment(self.inner_, X)
-        ratio = variance_ratio(kernel, self.p, moment)
+        ratio = variance_ratio(kernel, self.p, factors.largest_moment(X))
         if ratio < 1:
             return
-        what, way_out = "p (3|x|^4 - 2 sum x_i^4)", f"Multiply X by less than {ratio**-0.25:.3g}"
-        if self.inner_ is not None:
-            what = "p E[W(x)^4], with W a draw of the inner kernel,"
-            way_out = f"Multiply the inner kernel by less than {ratio**-0.5:.3g}"
+        what, way_out = factors.divergence(ratio)
         warn(
             f"{_NAME}: the variance of {kernel!r} is infinite on these rows: {what} reaches {ratio:.3g} times the "
             f"squared radius of convergence and must stay below it. {way_out}, or set max_degree.",
@@ -204,13 +212,12 @@ class RandomMaclaurin(KernelMap):
         )
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         scales = self._scales().astype(X.dtype)
         widths = np.array([(self.degrees_ > j).sum() for j in range(self.degrees_.max(initial=0))], dtype=np.int64)
         n_projected = int(widths[0]) if len(widths) else 0
         exact = self.n_features_out_ - len(self.degrees_)
-        products = self._products_of_draws if self.inner_ is not None else self._products
-        write_products = products(X, widths, scales[:n_projected])
+        write_products = self._factors.writer(X, widths, scales[:n_projected])
 
         def write(rows: slice, out: Array) -> None:
             if exact:
@@ -221,31 +228,9 @@ class RandomMaclaurin(KernelMap):
 
         return write
 
-    def _products(self, X: Any, widths: Array, scales: Array) -> Writer:
-        if isinstance(X, np.ndarray):
-            codes = np.packbits(self.signs_ > 0, axis=0, bitorder="little")
-            return lambda rows, out: core.sign_products(X, rows, codes, widths, scales, out)
-        W = self.signs_.astype(X.dtype)
-        W[:, : len(scales)] *= scales
-        return lambda rows, out: core.project_product(X, rows, W, widths, out)
-
-    def _products_of_draws(self, X: Any, widths: Array, scales: Array) -> Writer:
-        write_draws = cast(ScalarDraws, self.inner_).writer(X)
-
-        def write(rows: slice, out: Array) -> None:
-            draws = np.empty((out.shape[0], max(int(widths.sum()), 1)), dtype=out.dtype)
-            write_draws(rows, draws)
-            np.multiply(draws[:, : out.shape[1]], scales, out=out)
-            start = out.shape[1]
-            for width in widths[1:]:
-                out[:, :width] *= draws[:, start : start + width]
-                start += width
-
-        return write
-
     @override
-    def scratch_bytes(self, X: Any) -> float:
-        draws = 4.0 * self.degrees_.sum() if self.inner_ else 0.0  # of all factors, as a map makes and orders them
+    def scratch_bytes(self, X: Rows) -> float:
+        draws = float(self._factors.numbers_per_factor * self.degrees_.sum())
         exact = self.n_features_out_ - len(self.degrees_)
         return float(X.dtype.itemsize * (draws + exact))
 
@@ -254,34 +239,30 @@ class RandomMaclaurin(KernelMap):
         ratios = self.coefficients_[self.degrees_] / self.distribution_[self.degrees_]
         return np.sqrt(ratios / max(len(self.degrees_), 1))
 
-    def _write_exact(self, X: Any, rows: slice, out: Array) -> None:
+    def _write_exact(self, X: Rows, rows: slice, out: Array) -> None:
         a0, a1 = _first_two(self.coefficients_)
         if a0 > 0:
             out[:, 0] = np.sqrt(a0)
         if a1 > 0:
-            block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
             np.multiply(block, X.dtype.type(np.sqrt(a1)), out=out[:, int(a0 > 0) :])
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
         if not len(self.degrees_):
             return np.zeros((X.shape[0], Y.shape[0]))
-        if self.inner_ is None:
-            pairs = PairMoments.of(X, Y)
-            mean, moment = pairs.t, pairs.rademacher
-        else:
-            inner_moment = self.inner_.second_moment(X, Y)
-            if inner_moment is None:
-                return None
-            mean, moment = self.inner_.mean(X, Y), inner_moment
-        return maclaurin_variance(mean, moment, self.coefficients_, self.distribution_, len(self.degrees_))
+        moments = self._factors.moments(X, Y)
+        if moments is None:
+            return None
+        return maclaurin_variance(*moments, self.coefficients_, self.distribution_, len(self.degrees_))
 
     @override
     def bias(self, X: Array, Y: Array) -> Array | float:
         f = self.kernel_.f if isinstance(self.kernel_, Composed) else cast(DotProductKernel, self.kernel_)
-        if self.inner_ is None and f.last_degree is not None and f.last_degree < len(self.coefficients_):
+        factors = self._factors
+        if factors.has_exact_mean and f.last_degree is not None and f.last_degree < len(self.coefficients_):
             return 0.0
-        mean = PairMoments.of(X, Y).t if self.inner_ is None else self.inner_.mean(X, Y)
+        mean = factors.mean(X, Y)
         return np.asarray(np.polynomial.polynomial.polyval(mean, self.coefficients_) - self.kernel_.evaluate(X, Y))
 
     @property
@@ -293,21 +274,13 @@ class RandomMaclaurin(KernelMap):
     def redrawn(self, rng: np.random.RandomState) -> Self:
         other, n_features = copy(self), self.n_features_in_
         other.degrees_ = _draw_degrees(self.distribution_, len(self.degrees_), rng)
-        n_factors = int(other.degrees_.sum())
-        if self.inner_ is None:
-            other.signs_ = draw_signs(rng, (n_features, n_factors))
-        else:
-            inner = cast(Composed, self.kernel_).inner
-            other.inner_ = scalar_draws(inner, np.zeros((1, n_features)), max(n_factors, 1), rng)
+        other._keep(self._factors.redrawn(n_features, int(other.degrees_.sum()), rng), n_features)
         return other
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
-        if self.inner_ is not None:
-            return np.inf
-        one_norm = max(float(X.shape[1]) ** 0.5 * norm, 1.0)
+    def largest_feature(self, norm: float, X: Rows) -> float:
         scale = max(self._scales().max(initial=1.0), self.coefficients_.max() ** 0.5)
-        return float(scale * one_norm ** int(self.degrees_.max(initial=1)))
+        return float(scale * self._factors.largest_product(norm, X.shape[1], int(self.degrees_.max(initial=1))))
 
 
 def _first_two(coefficients: Array) -> tuple[float, float]:
@@ -332,12 +305,17 @@ def _draw_degrees(distribution: Array, size: int, rng: np.random.RandomState) ->
     return np.sort(rng.choice(len(distribution), size=size, p=distribution))[::-1].astype(np.int64)
 
 
-def _draw_signs(X: Any, n_vectors: int, n_components: int, rng: np.random.RandomState) -> Array:
-    _check_size(X, n_vectors, n_components)
-    return draw_signs(rng, (X.shape[1], n_vectors))
+def _draw_factors(
+    kernel: Composed | None, X: Rows, n_factors: int, n_components: int, rng: np.random.RandomState
+) -> Factors:
+    """Draw the factors: of the inner kernel of a composed kernel, of random signs where that is None."""
+    if kernel is not None:
+        return DrawnFactors.draw(kernel, X, n_factors, rng)
+    _check_size(X, n_factors, n_components)
+    return SignFactors(draw_signs(rng, (X.shape[1], n_factors)))
 
 
-def _check_size(X: Any, n_vectors: int, n_components: int) -> None:
+def _check_size(X: Rows, n_vectors: int, n_components: int) -> None:
     """Refuse signs, with a copy in X's precision, and degrees beyond memory."""
     needed = X.shape[1] * n_vectors * (1 + X.dtype.itemsize) + 40 * n_components
     what = f"{n_vectors} sign vectors of {X.shape[1]} columns, and degrees"

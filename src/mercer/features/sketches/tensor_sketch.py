@@ -1,39 +1,27 @@
 """Tensor Sketch for polynomial kernels, and degree by degree for series (Pham and Pagh, 2013)."""
 
 from copy import copy
-from math import prod, sqrt
 from typing import Any, Self, cast
 
 import numpy as np
 
-from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
-from mercer.features.sketches.degrees import check_radius, largest_square
-from mercer.features.sketches.expansions import Expansion, exponential_expansion, gaussian_expansion, series_expansion
-from mercer.features.sketches.hashes import draw_hashes, stored_hashes
+from mercer.features.sketches.hashes import stored_hashes
+from mercer.features.sketches.polynomial_sketch import PolynomialSketch
+from mercer.features.sketches.series_sketch import SeriesSketch
 from mercer.features.sketches.strata import STORED_ALLOCATION, Strata, publish_allocation
-from mercer.features.sketches.variances import PairMoments, power_sketch_variance
-from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel, Linear, Polynomial
+from mercer.kernels import DotProductKernel, Gaussian, Kernel, Linear, Polynomial
 from mercer.state import Count, Member, Real, Sizes, Stored, require
-from mercer.validation import check_integer, check_memory
+from mercer.validation import check_integer
 
 
 def _as_polynomial(kernel: Kernel) -> Polynomial | None:
-    """Return a kernel that one sketch serves; None for a series, which takes a sketch a degree."""
+    """Return a kernel that one sketch serves; None for a series, which takes a sketch per degree."""
     if isinstance(kernel, Linear):
         return Polynomial(1)
     return kernel if isinstance(kernel, Polynomial) else None
-
-
-def _expansion(kernel: Kernel, X: Any) -> Expansion:
-    if isinstance(kernel, Gaussian):
-        return gaussian_expansion(kernel, X)
-    if isinstance(kernel, Exponential):
-        return exponential_expansion(kernel, X)
-    check_radius("TensorSketch", cast(DotProductKernel, kernel), largest_square(X))
-    return series_expansion("TensorSketch", kernel, X.shape[1])
 
 
 def _check_sketches(n_sketches: Any, n_components: int) -> int:
@@ -119,6 +107,8 @@ class TensorSketch(KernelMap):
         strata_=Member(Strata, {"n_features_out": "D"}, nullable=True),
     )
 
+    strata_: Strata | None
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -145,104 +135,84 @@ class TensorSketch(KernelMap):
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         shape, polynomial = self.index_.shape, _as_polynomial(self.kernel_)
-        if self.strata_ is not None:
-            sound = polynomial is None and shape == (0, 0, 0) and self.strata_.expansion.width == sizes["d"]
+        if polynomial is None:
+            strata = self.strata_
+            sound = strata is not None and shape == (0, 0, 0) and strata.expansion.width == sizes["d"]
             require(sound, "strata_ must be of a series, of n_features_in_ columns and without index_")
             return
-        require(polynomial is not None, "kernel_ must be a polynomial without strata_")
-        kernel, width = cast(Polynomial, polynomial), sizes["d"] + (cast(Polynomial, polynomial).coef0 > 0)
-        require(shape[0] and shape[1:] == (kernel.degree, width), "index_ must hold a bucket a factor and column")
+        require(self.strata_ is None, "kernel_ must not be a polynomial where there are strata_")
+        width = sizes["d"] + (polynomial.coef0 > 0)
+        sound = shape[0] and shape[1:] == (polynomial.degree, width)
+        require(sound, "index_ must hold a bucket per factor and column")
         require(sizes["D"] % shape[0] == 0, "n_features_out must be a multiple of the number of sketches")
         n_buckets = sizes["D"] // shape[0]
         require(self.index_.max(initial=0) < n_buckets, f"index_ must hold integers below {n_buckets}")
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         polynomial = _as_polynomial(kernel)
         n_sketches = _check_sketches(self.n_sketches, n_components)
         if polynomial is None:
             return self._draw_series(kernel, X, n_components, n_sketches, rng)
-        shape = (n_sketches, polynomial.degree, X.shape[1] + (polynomial.coef0 > 0))
-        what = f"hash tables of {n_sketches} sketches x {shape[1]} factors x {shape[2]} columns"
-        check_memory("TensorSketch", "degree", polynomial.degree, 5 * prod(shape), what)
-        self.index_, self.sign_ = draw_hashes(rng, n_components // n_sketches, shape)
-        self.strata_: Strata | None = None
+        self._keep(PolynomialSketch.draw(polynomial, X.shape[1], n_components, n_sketches, rng))
         return n_components
 
     def _draw_series(
-        self, kernel: Kernel, X: Any, n_components: int, n_sketches: int, rng: np.random.RandomState
+        self, kernel: Kernel, X: Rows, n_components: int, n_sketches: int, rng: np.random.RandomState
     ) -> int:
         if n_sketches > 1:
             raise ValueError(
                 f"TensorSketch: n_sketches must be 1 for {kernel!r}, whose degrees have a sketch each, "
                 f"got {n_sketches}."
             )
-        expansion = _expansion(kernel, X)
-        strata = Strata.on_rows("TensorSketch", expansion, X, n_components, rng)
-        self.index_, self.sign_ = np.zeros((0, 0, 0), dtype=np.int32), np.zeros((0, 0, 0), dtype=np.int8)
-        self.strata_ = strata
-        publish_allocation(self, strata)
-        endless = isinstance(kernel, Gaussian) or cast(DotProductKernel, kernel).last_degree is None
-        self.truncated_at_ = expansion.last_degree if endless else None
-        self.truncation_error_ = expansion.beyond(kernel, X)
-        return strata.n_features_out
+        sketch = SeriesSketch.draw(kernel, X, n_components, rng)
+        self._keep(sketch)
+        publish_allocation(self, sketch.strata)
+        self.truncated_at_, self.truncation_error_ = sketch.truncated_at, sketch.truncation_error(X)
+        return sketch.strata.n_features_out
+
+    def _keep(self, sketch: PolynomialSketch | SeriesSketch) -> None:
+        """Set the fitted attributes of a sketch; those of the other kind are empty."""
+        if isinstance(sketch, PolynomialSketch):
+            self.index_, self.sign_, self.strata_ = sketch.index, sketch.sign, None
+        else:
+            self.index_, self.sign_ = np.zeros((0, 0, 0), dtype=np.int32), np.zeros((0, 0, 0), dtype=np.int8)
+            self.strata_ = sketch.strata
+
+    @property
+    def _sketch(self) -> PolynomialSketch | SeriesSketch:
+        """The fitted sketch, whose kind is decided by the kernel."""
+        polynomial = _as_polynomial(self.kernel_)
+        if polynomial is not None:
+            return PolynomialSketch(polynomial, self.n_features_out_, self.index_, self.sign_)
+        return SeriesSketch(self.kernel_, cast(Strata, self.strata_), self.truncated_at_)
 
     @override
-    def writer(self, X: Any) -> Writer:
-        if self.strata_ is not None:
-            return self.strata_.writer(X)
-        kernel = cast(Polynomial, _as_polynomial(self.kernel_))
-        n_sketches = len(self.index_)
-        # The average's 1/sqrt(t) goes into the rows: the p-th root of it, since a sketch is a product of p factors.
-        share = n_sketches ** (-0.5 / kernel.degree)
-        scale, constant = share * sqrt(kernel.gamma), share * sqrt(kernel.coef0)
-        width = self.n_features_out_ // n_sketches
-
-        def write(rows: slice, out: Array) -> None:
-            for i, (index, sign) in enumerate(zip(self.index_, self.sign_, strict=True)):
-                core.tensor_sketch(X, rows, index, sign, scale, constant, out[:, i * width : (i + 1) * width])
-
-        return write
+    def writer(self, X: Rows) -> Writer:
+        return self._sketch.writer(X)
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
-        return 0.0 if self.strata_ is None else self.strata_.scratch_bytes(X)
+    def scratch_bytes(self, X: Rows) -> float:
+        return self._sketch.scratch_bytes(X)
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array:
-        if self.strata_ is not None:
-            return self.strata_.variance(X, Y)
-        kernel = cast(Polynomial, _as_polynomial(self.kernel_))
-        pairs = PairMoments.affine(X, Y, kernel.gamma, kernel.coef0)
-        n_sketches = len(self.index_)
-        return power_sketch_variance(pairs, kernel.degree, self.n_features_out_ // n_sketches) / n_sketches
+        return self._sketch.variance(X, Y)
 
     @override
     def bias(self, X: Array, Y: Array) -> Array | float:
-        if self.strata_ is None or (self.truncated_at_ is None and not self.strata_.allocation.dropped):
-            return 0.0
-        return self.strata_.mean(X, Y) - self.kernel_.evaluate(X, Y)
+        return self._sketch.bias(X, Y)
 
     @property
     @override
     def is_random(self) -> bool:
-        return self.strata_ is None or self.strata_.is_random
+        return self._sketch.is_random
 
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
         other = copy(self)
-        if self.strata_ is not None:
-            other.strata_ = self.strata_.redrawn(rng)
-        else:
-            n_buckets = self.n_features_out_ // len(self.index_)
-            other.index_, other.sign_ = draw_hashes(rng, n_buckets, self.index_.shape)
+        other._keep(self._sketch.redrawn(rng))
         return other
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
-        if self.strata_ is not None:
-            return np.inf
-        # Spectra are bounded by products of 1-norms, times 2 a factor that the core takes back at the end, and the
-        # inverse transform sums D of them before it divides.
-        kernel = cast(Polynomial, _as_polynomial(self.kernel_))
-        one_norm = sqrt(kernel.gamma * X.shape[1]) * norm + sqrt(kernel.coef0)
-        return float(self.n_features_out_ * (2 * one_norm) ** kernel.degree)
+    def largest_feature(self, norm: float, X: Rows) -> float:
+        return self._sketch.largest_feature(norm, X)
