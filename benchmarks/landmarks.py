@@ -17,7 +17,7 @@ from benchmarks.nystroem import KERNEL, covertype
 from mercer import MEKA, Gaussian, LowRankGram, Nystroem
 from mercer.features.nystroem.landmarks import CHOOSERS
 from mercer.gram import BlockGram
-from mercer.gram.errors import measuring_stream
+from mercer.gram.approximation import measuring_stream
 
 
 def _timed(work: Callable[[], object]) -> tuple[object, float]:

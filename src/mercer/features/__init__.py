@@ -9,8 +9,10 @@ from mercer.features.base import FeatureMap
 from mercer.features.binning import RandomBinning
 from mercer.features.bounds import composed as _composed_bounds  # noqa: F401, registers its inequalities
 from mercer.features.bounds import fourier as _fourier_bounds  # noqa: F401, registers its inequalities
-from mercer.features.bounds.components import Components, components_for, register_bounds
+from mercer.features.bounds import sketches as _sketch_bounds  # noqa: F401, registers its inequalities
+from mercer.features.bounds.components import components_for
 from mercer.features.bounds.nystroem import drineas_mahoney_components, drineas_mahoney_error
+from mercer.features.bounds.rules import Components, register_bounds
 from mercer.features.categories import CategoryFeatures
 from mercer.features.composed.columns import ScaleColumns, SelectColumns
 from mercer.features.composed.concatenate import Concatenate

@@ -22,6 +22,7 @@ from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
 from mercer.features.kernel_map import KernelMap
 from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.nystroem.map import Nystroem
+from mercer.features.registry import of_nearest_ancestor
 from mercer.features.sketches.linear import LinearFeatures
 from mercer.features.sketches.maclaurin import RandomMaclaurin
 from mercer.features.sketches.split_sketch import SplitSketch
@@ -129,7 +130,7 @@ def _takes_its_kernel(made: FeatureMap) -> bool:
 
 
 def _row(kernel: Kernel) -> dict[str, MapFactory]:
-    return next((_table[ancestor] for ancestor in type(kernel).__mro__ if ancestor in _table), {})
+    return of_nearest_ancestor(_table, kernel) or {}
 
 
 def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", random_state: Any = None) -> FeatureMap:

@@ -9,9 +9,9 @@ clustered, and of no low rank: ``BlockGram``. In between ``MEKA`` has both, low 
 is of what it measured.
 """
 
+from mercer.gram.approximation import ApproximationError, Estimate, approximation_error
 from mercer.gram.base import GramOperator
 from mercer.gram.block import BlockGram
-from mercer.gram.errors import ApproximationError, Estimate, approximation_error
 from mercer.gram.exact import ExactGram
 from mercer.gram.low_rank import LowRankGram
 from mercer.gram.meka import MEKA

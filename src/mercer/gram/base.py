@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mercer._typing import Array
-from mercer.gram.errors import ApproximationError, approximation_error, measuring_stream
+from mercer.gram.approximation import ApproximationError, approximation_error, measuring_stream
 from mercer.validation import check_integer, check_matrix, check_memory, check_real
 
 _TILE_ENTRIES = 2**20

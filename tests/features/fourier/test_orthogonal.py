@@ -8,6 +8,7 @@ from scipy.linalg import hadamard
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import Cauchy, ExponentialPower, FourierFeatures, Gaussian, Laplacian, Matern, OrthogonalFeatures
+from mercer.features.fourier.rotations import stratified_radii
 from mercer.features.fourier.structured import padded_size
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 

@@ -19,14 +19,16 @@ With delta the probability of missing, k_i and khat_i those of the members, all 
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.features.bounds.components import (
+from mercer.features.base import FeatureMap
+from mercer.features.bounds.rules import (
     Components,
     MeanSquare,
+    Task,
     by_chebyshev,
     candidates,
     least,
@@ -58,53 +60,53 @@ def _kernel_of(chosen: Any) -> Kernel:
     return kernel
 
 
-def _inner(chosen: Wrapper, task: Any) -> Any:
+def _inner(task: Task) -> Task:
     """Return what is asked for of the inner map: its kernel, and the rows that it sees."""
-    kernel = task.kernel
+    kernel = cast(Scaled | Normalized | TransformedKernel, task.kernel)
     if isinstance(kernel, TransformedKernel):
         return replace(task, kernel=kernel.kernel, X=kernel.apply(task.X), sample=kernel.apply(task.sample))
     return replace(task, kernel=kernel.kernel)
 
 
-def _members(chosen: Any, task: Any) -> list[tuple[Any, Any]]:
+def _members(chosen: Concatenate | TensorProduct, task: Task) -> list[tuple[FeatureMap, Task]]:
     return [(member, replace(task, kernel=_kernel_of(member))) for member in chosen.maps]
 
 
-def _transformed_rule(chosen: Any, task: Any) -> Iterator[Components]:
-    return candidates(chosen.map, _inner(chosen, task))
+def _transformed_rule(chosen: Wrapper, task: Task) -> Iterator[Components]:
+    return candidates(chosen.map, _inner(task))
 
 
-def _transformed_mean_square(chosen: Any, task: Any) -> MeanSquare | None:
-    return mean_square(chosen.map, _inner(chosen, task))
+def _transformed_mean_square(chosen: Wrapper, task: Task) -> MeanSquare | None:
+    return mean_square(chosen.map, _inner(task))
 
 
-def _rescale_rule(chosen: Rescale, task: Any) -> Iterator[Components]:
+def _rescale_rule(chosen: Rescale, task: Task) -> Iterator[Components]:
     error = task.error if task.kind == "relative" else task.error / chosen.scale
-    return candidates(chosen.map, replace(_inner(chosen, task), error=error))
+    return candidates(chosen.map, replace(_inner(task), error=error))
 
 
-def _rescale_mean_square(chosen: Rescale, task: Any) -> MeanSquare | None:
-    inner = mean_square(chosen.map, _inner(chosen, task))
+def _rescale_mean_square(chosen: Rescale, task: Task) -> MeanSquare | None:
+    inner = mean_square(chosen.map, _inner(task))
     return inner and replace(inner, at=lambda n: chosen.scale**2 * inner.at(n))
 
 
-def _normalize_rule(chosen: Normalize, task: Any) -> Iterator[Components]:
+def _normalize_rule(chosen: Normalize, task: Task) -> Iterator[Components]:
     yield from by_chebyshev(chosen, task)
     if task.kind == "absolute":
-        inner = _inner(chosen, task)
+        inner = _inner(task)
         lengths = inverse_lengths(inner.kernel, task.X.astype(np.float64))
         if lengths.any():  # rows with k(x, x) = 0 have no features, and no error
             smaller = replace(inner, error=task.error / float(lengths.max()) ** 2)
             yield from candidates(chosen.map, smaller)
 
 
-def _normalize_mean_square(chosen: Normalize, task: Any) -> MeanSquare | None:
-    inner = mean_square(chosen.map, _inner(chosen, task))
-    squares = inverse_lengths(task.kernel.kernel, task.sample) ** 2
+def _normalize_mean_square(chosen: Normalize, task: Task) -> MeanSquare | None:
+    inner = mean_square(chosen.map, _inner(task))
+    squares = inverse_lengths(_inner(task).kernel, task.sample) ** 2
     return inner and replace(inner, at=lambda n: squares[:, None] * inner.at(n) * squares)
 
 
-def _sum_mean_square(chosen: Concatenate, task: Any) -> MeanSquare | None:
+def _sum_mean_square(chosen: Concatenate, task: Task) -> MeanSquare | None:
     known = [mean_square(member, of) for member, of in _members(chosen, task)]
     parts = [part for part in known if part is not None]
     if len(parts) < len(known):
@@ -120,13 +122,13 @@ def _sum_mean_square(chosen: Concatenate, task: Any) -> MeanSquare | None:
     return MeanSquare(at, "sum of the members' variances", _nature(parts))
 
 
-def _sum_rule(chosen: Concatenate, task: Any) -> Iterator[Components]:
+def _sum_rule(chosen: Concatenate, task: Task) -> Iterator[Components]:
     yield from by_chebyshev(chosen, task)
     if task.kind != "relative":
         yield from _union(chosen, task)
 
 
-def _union(chosen: Concatenate, task: Any) -> Iterator[Components]:
+def _union(chosen: Concatenate, task: Task) -> Iterator[Components]:
     """Share the error and the probability of missing it equally among the members that are not exact."""
     most, members = _most(chosen, task), _members(chosen, task)
     n_random = sum(np.isinf(m) for m in most)
@@ -149,11 +151,11 @@ def _union(chosen: Concatenate, task: Any) -> Iterator[Components]:
     yield Components(number, f"union bound over the members ({'; '.join(names) or 'all exact'})", nature)
 
 
-def _most(chosen: Concatenate, task: Any) -> list[float]:
+def _most(chosen: Concatenate, task: Task) -> list[float]:
     return [member.most_features(task.X.shape[1]) for member in chosen.maps]
 
 
-def _product_mean_square(chosen: TensorProduct, task: Any) -> MeanSquare | None:
+def _product_mean_square(chosen: TensorProduct, task: Task) -> MeanSquare | None:
     members = _members(chosen, task)
     known = [mean_square(member, of) for member, of in members]
     parts = [part for part in known if part is not None]

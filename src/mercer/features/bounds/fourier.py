@@ -18,9 +18,10 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from mercer._typing import Array
-from mercer.features.bounds.components import (
+from mercer.features.bounds.rules import (
     Components,
     MeanSquare,
+    Task,
     by_chebyshev,
     candidates,
     mean_square,
@@ -82,7 +83,7 @@ def rahimi_recht_components(
 # Cosines with offsets are independent and unbiased one by one; the cosine and sine of a pair are not.
 
 
-def _fourier_rule(chosen: FourierFeatures, task: Any) -> Iterator[Components]:
+def _fourier_rule(chosen: FourierFeatures, task: Task) -> Iterator[Components]:
     """Yield what Chebyshev, Hoeffding and Rahimi and Recht ask for, with sin/cos pairs."""
     yield from by_chebyshev(chosen, task)
     if task.kind == "absolute":  # a mean of D/2 cosines in [-1, 1]
@@ -94,20 +95,20 @@ def _fourier_rule(chosen: FourierFeatures, task: Any) -> Iterator[Components]:
         yield Components(number, f"Rahimi and Recht, Claim 1, on a ball of diameter {diameter:.3g}")
 
 
-def _fourier_mean_square(chosen: FourierFeatures, task: Any) -> MeanSquare:
+def _fourier_mean_square(chosen: FourierFeatures, task: Task) -> MeanSquare:
     # The parts of a feature of a pair and of one with an offset, found once: a search then costs no kernel values.
     pair, single = (phase_variance(task.kernel, task.sample, task.sample, 1, n_single) for n_single in (0, 1))
     return MeanSquare(lambda n: ((n - n % 2) * pair + n % 2 * single) / float(n) ** 2)
 
 
-def _coupled_mean_square(chosen: Any, task: Any) -> MeanSquare:
+def _coupled_mean_square(chosen: Any, task: Task) -> MeanSquare:
     independent = _fourier_mean_square(chosen, task)
     return MeanSquare(
         lambda n: _COUPLED * independent.at(n), "variance of independent frequencies, and 10 %", "measured"
     )
 
 
-def _orthogonal_mean_square(chosen: OrthogonalFeatures, task: Any) -> MeanSquare:
+def _orthogonal_mean_square(chosen: OrthogonalFeatures, task: Task) -> MeanSquare:
     coupled, kernel, X = _coupled_mean_square(chosen, task), task.kernel, task.sample
     if not isinstance(kernel, Gaussian) or chosen.is_structured(X.shape[1]) or X.shape[1] < LEAST_CLOSED:
         return coupled
@@ -125,7 +126,7 @@ def _orthogonal_mean_square(chosen: OrthogonalFeatures, task: Any) -> MeanSquare
     return MeanSquare(at, "variance of orthogonal frequencies, and 2 %")
 
 
-def _chosen(chosen: ShiftInvariantFeatures, task: Any) -> Any:
+def _chosen(chosen: ShiftInvariantFeatures, task: Task) -> Any:
     return chosen.kind_for(task.kernel, task.X.shape[1])(task.kernel)
 
 

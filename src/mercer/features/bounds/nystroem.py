@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from mercer._typing import Array
-from mercer.features.bounds.components import Components, register_bounds
+from mercer.features.bounds.rules import Components, Task, register_bounds
 from mercer.features.nystroem.map import Nystroem
 from mercer.validation import check_integer, check_real
 
@@ -121,7 +121,7 @@ def _confidence(owner: str, delta: float | None) -> float:
     return (1 + sqrt(8 * log(1 / delta))) ** 2
 
 
-def _entry_bounds(chosen: Nystroem, task: Any) -> Iterator[Components]:
+def _entry_bounds(chosen: Nystroem, task: Task) -> Iterator[Components]:
     """Bound every entry of the Gram matrix of X by the spectral norm of the error, with k = c in the theorem.
 
     The (c + 1)-th eigenvalue is at most trace / (c + 1), so the error is at most that plus 2 eta rho / sqrt(c).

@@ -63,7 +63,7 @@ class ExactRotation(Rotation):
             for start in range(0, n_frequencies, n_features)
         ]
         directions = np.hstack(bases)
-        radii = _stratified_radii(kernel, rng, n_frequencies, n_features)
+        radii = stratified_radii(kernel, rng, n_frequencies, n_features)
         return cls(directions * radii, radii)
 
     @override
@@ -96,7 +96,7 @@ class HadamardRotation(Rotation):
         signs = draw_signs(rng, shape)
         # Radii as in `size` dimensions: a uniform direction there times such a radius, cut to n_features columns, has
         # the distribution of a frequency of n_features columns.
-        return cls(signs, _stratified_radii(kernel, rng, n_frequencies, size))
+        return cls(signs, stratified_radii(kernel, rng, n_frequencies, size))
 
     @override
     def projections(self, owner: Any) -> Projections:
@@ -105,7 +105,7 @@ class HadamardRotation(Rotation):
         return HadamardProjections(self.signs, np.empty((0, 0), dtype=np.int32), turns)
 
 
-def _stratified_radii(kernel: RadialKernel, rng: np.random.RandomState, n: int, n_features: int) -> Array:
+def stratified_radii(kernel: RadialKernel, rng: np.random.RandomState, n: int, n_features: int) -> Array:
     """Draw n radii, each of the kernel's distribution, spread evenly over it.
 
     Of 16 n draws in order, one is taken at random from every 16: a random one of the n is then a random one of all

@@ -6,7 +6,6 @@ from warnings import warn
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,13 +14,21 @@ from mercer._typing import Array, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer, as_kernel
+from mercer.features.nystroem.gram import (
+    check_spectrum,
+    gram_matrix,
+    gram_of_landmarks,
+    jackknife_variance,
+    precision,
+    principal_directions,
+)
+from mercer.features.nystroem.inputs import bytes_of, is_function, is_precomputed, listed_objects
 from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
 from mercer.features.nystroem.landmark_features import TileWriter, landmark_features
 from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
-from mercer.kernels.custom import as_objects
 from mercer.kernels.stationary import StationaryKernel
-from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+from mercer.parallel import row_blocks
 from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Rows, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
@@ -165,7 +172,7 @@ class Nystroem(FeatureMap):
         check_is_fitted(self)
         if not self._of_objects:
             return super().transform(X)
-        objects = _objects(X)
+        objects = listed_objects(X)
         out = np.empty((len(objects), self.rank_))
         for rows in row_blocks(len(objects)):
             self.writer(objects)(rows, out[rows])
@@ -180,36 +187,36 @@ class Nystroem(FeatureMap):
         check_is_fitted(self)
         if not self._of_objects:
             return super().variance(X, Y)
-        X = _objects(X)
-        return self.exact_variance(X, X if Y is None else _objects(Y))
+        X = listed_objects(X)
+        return self.exact_variance(X, X if Y is None else listed_objects(Y))
 
     @override
     def check_fit(self, X: Any) -> Any:
-        if _is_function(self.kernel) and isinstance(X, list | tuple):
-            return _objects(X)
+        if is_function(self.kernel) and isinstance(X, list | tuple):
+            return listed_objects(X)
         X = super().check_fit(X)
-        return _gram_matrix(X) if _is_precomputed(self.kernel) else X
+        return gram_matrix(X) if is_precomputed(self.kernel) else X
 
     @override
     def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
         self._of_objects = X.ndim == 1
         kernel = self._resolved(X)
         n_components = check_integer("Nystroem", "n_components", self.n_components)
-        rows = np.arange(X.shape[0]) if _is_precomputed(self.kernel) else X
+        rows = np.arange(X.shape[0]) if is_precomputed(self.kernel) else X
         self.n_features_out_ = self._draw(kernel, rows, n_components, rng)
         self.kernel_ = kernel
 
     def _resolved(self, X: Any) -> Kernel:
-        if _is_precomputed(self.kernel):
+        if is_precomputed(self.kernel):
             return PrecomputedKernel(X)
-        if _is_function(self.kernel):
+        if is_function(self.kernel):
             return FunctionKernel(self.kernel)
         kernel = as_kernel("Nystroem", self.kernel, self._natural_kernel).resolve(X)
         kernel.check_domain("X", X)
         return kernel
 
     def _check_params(self) -> None:
-        if not (_is_precomputed(self.kernel) or _is_function(self.kernel)):
+        if not (is_precomputed(self.kernel) or is_function(self.kernel)):
             as_kernel("Nystroem", self.kernel, self._natural_kernel)
         check_integer("Nystroem", "n_components", self.n_components)
         self._check_reduction()
@@ -227,7 +234,7 @@ class Nystroem(FeatureMap):
     def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
         self._check_reduction()
         chosen = self._choose(kernel, X, n_components, rng)
-        dtype = _precision(kernel, X)
+        dtype = precision(kernel, X)
         self.landmarks_, self.landmark_indices_ = chosen.points, chosen.indices
         self.residual_trace_, self.residual_trace_error_ = chosen.residual_trace, chosen.residual_trace_error
         projection = self._factored(kernel, chosen, dtype)
@@ -237,13 +244,13 @@ class Nystroem(FeatureMap):
 
     def _factored(self, kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
         """Set the eigenvalues of W and its inverse root, and return a projection that a rank reduces."""
-        W, cutoff = _gram_of_landmarks(kernel, chosen, dtype), float(np.finfo(dtype).eps)
+        W, cutoff = gram_of_landmarks(kernel, chosen, dtype), float(np.finfo(dtype).eps)
         scale = 1.0 if chosen.scale is None else chosen.scale[:, None]
         if self.rank is None and (found := triangular_inverse_root(W, cutoff)) is not None:
             self.eigenvalues_, self._inverse_root = found[0][::-1], scale * found[1]
             return self._inverse_root
         values, vectors = eigenvectors(W)
-        _check_spectrum(kernel, values, dtype)
+        check_spectrum(kernel, values, dtype)
         kept = values > cutoff * values[-1]
         self.eigenvalues_ = values[kept][::-1]
         projection: Array = scale * (vectors[:, kept][:, ::-1] / np.sqrt(self.eigenvalues_))
@@ -278,7 +285,7 @@ class Nystroem(FeatureMap):
             return self._inverse_root
         if self.reduction == "landmarks":
             return np.ascontiguousarray(projection[:, : self.rank])
-        return projection @ _principal_directions(kernel, X, self.landmarks_, projection, self.rank)
+        return projection @ principal_directions(kernel, X, self.landmarks_, projection, self.rank)
 
     @override
     def writer(self, X: Any) -> Writer:
@@ -314,18 +321,9 @@ class Nystroem(FeatureMap):
         return self.kernel_.evaluator(self.landmarks_, dtype)
 
     def exact_variance(self, X: Any, Y: Any) -> Array:
-        """Return the jackknife (Epperly and Tropp, 2022) without fitting anything again.
-
-        Without landmark i the estimate falls by a_i(x) a_i(y) / B_ii, with B = W^+ and a(x) = k(x, I) B: the inverse of
-        a matrix with a row and a column removed.
-        """
-        root, columns = self._inverse_root, self._columns(np.float64)
-        m = len(root)
-        scale = 1 / np.einsum("ij,ij->i", root, root)
-        A, B = (columns(rows) @ root @ root.T for rows in (X, Y))
-        mean = (A * scale) @ B.T / m
-        squares = (A * scale) ** 2 @ (B**2).T
-        return np.asarray(np.maximum((m - 1) / m * (squares - m * mean**2), 0.0))
+        """Return the jackknife (Epperly and Tropp, 2022) without fitting anything again."""
+        columns = self._columns(np.float64)
+        return jackknife_variance(self._inverse_root, columns(X), columns(Y))
 
     @property
     def memory_bytes(self) -> int:
@@ -333,7 +331,7 @@ class Nystroem(FeatureMap):
         arrays = [self.landmarks_, self.projection_]
         if self._inverse_root is not self.projection_:  # they are one where nothing was reduced
             arrays.append(self._inverse_root)
-        return sum(_bytes(array) for array in arrays)
+        return sum(bytes_of(array) for array in arrays)
 
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
@@ -355,96 +353,5 @@ class Nystroem(FeatureMap):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
         return tags
-
-
-def _is_precomputed(kernel: Any) -> bool:
-    return isinstance(kernel, str) and kernel == "precomputed"
-
-
-def _is_function(kernel: Any) -> bool:
-    return callable(kernel) and not isinstance(kernel, Kernel)
-
-
-def _objects(X: Any) -> Any:
-    objects = as_objects(X if isinstance(X, list | tuple) else list(X))
-    if not len(objects):
-        raise ValueError("Nystroem: X is an empty list; give at least one object.")
-    return objects
-
-
-def _bytes(array: Any) -> int:
-    parts = (array.data, array.indices, array.indptr) if sparse.issparse(array) else (array,)
-    return sum(int(part.nbytes) for part in parts)
-
-
-def _gram_matrix(K: Any) -> Array:
-    K = np.asarray(K.toarray()) if sparse.issparse(K) else K
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(
-            f"Nystroem: with kernel='precomputed' fit takes the square Gram matrix of the training rows, got shape "
-            f"{K.shape}."
-        )
-    gap, size = float(np.abs(K - K.T).max()), float(np.abs(K).max())
-    if gap > np.sqrt(np.finfo(K.dtype).eps) * size:
-        raise ValueError(
-            f"Nystroem: the precomputed Gram matrix is not symmetric: K and its transpose differ by {gap:.6g}. "
-            "Pass k(X, X), or (K + K.T) / 2 if the difference is noise."
-        )
-    return K  # type: ignore[no-any-return]
-
-
-def _precision(kernel: Kernel, X: Any) -> np.dtype[Any]:
-    """Return the precision that the kernel values of these rows have."""
-    if isinstance(kernel, PrecomputedKernel):
-        return np.dtype(kernel.K.dtype)
-    return np.dtype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
-
-
-def _gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
-    """Return W in float64, scaled as drawn, refusing an asymmetric or non-finite one."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        W = kernel.evaluator(chosen.points, np.float64)(chosen.points)
-    kernel.check_finite(W)
-    gap = float(np.abs(W - W.T).max())
-    if gap > np.sqrt(np.finfo(dtype).eps) * float(np.abs(W).max()):
-        raise ValueError(f"Nystroem: {kernel!r} is not symmetric: k(x, y) and k(y, x) differ by {gap:.6g}.")
-    W = (W + W.T) / 2
-    return W if chosen.scale is None else chosen.scale[:, None] * W * chosen.scale
-
-
-def _check_spectrum(kernel: Kernel, values: Array, dtype: np.dtype[Any]) -> None:
-    """Refuse a negative eigenvalue that rounding cannot explain."""
-    if values[-1] <= 0:
-        raise ValueError(
-            f"Nystroem: {kernel!r} has no positive eigenvalue on the landmarks (the largest is {values[-1]:.6g}); "
-            "there is nothing to approximate."
-        )
-    if values[0] < -np.sqrt(np.finfo(dtype).eps) * values[-1]:
-        raise ValueError(
-            f"Nystroem: {kernel!r} is not positive semi-definite: its Gram matrix on the landmarks has the eigenvalue "
-            f"{values[0]:.6g} (the largest is {values[-1]:.6g}). Choose a kernel that is, or add to its diagonal."
-        )
-
-
-def _principal_directions(kernel: Kernel, X: Any, landmarks: Any, projection: Array, rank: int) -> Array:
-    """Return the leading eigenvectors of Z^T Z; not centred, on purpose: it is Z Z^T that is approximated."""
-    columns = kernel.evaluator(landmarks, np.float64)
-    blocks = row_blocks(X.shape[0])
-    r = projection.shape[1]
-    sums = np.zeros((r, r))
-    # Blocks are added in order, so that the result does not depend on the threads: a few at a time bounds the memory.
-    for start in range(0, len(blocks), 8):
-        some = blocks[start : start + 8]
-        parts = np.empty((len(some), r, r))
-
-        def work(rows: slice, some: list[slice] = some, parts: Array = parts) -> None:
-            Z = columns(X[rows]) @ projection
-            np.matmul(Z.T, Z, out=parts[some.index(rows)])
-
-        for_each_block(work, some)
-        sums += parts.sum(axis=0)
-    with one_blas_thread():
-        _, vectors = eigh(sums, subset_by_index=(r - rank, r - 1), check_finite=False)
-    return np.asarray(vectors[:, ::-1])

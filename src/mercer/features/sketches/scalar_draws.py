@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.features.base import FeatureMap, Writer
+from mercer.features.registry import of_nearest_ancestor
 from mercer.features.sketches.hashes import draw_signs
 from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum
 from mercer.kernels.functions import inverse_lengths
@@ -63,7 +64,7 @@ def scalar_draws(kernel: Kernel, X: Any, n: int, rng: np.random.RandomState) -> 
         return _Reweighted(kernel, scalar_draws(kernel.kernel, X, n, rng))
     if isinstance(kernel, TransformedKernel):
         return _Transformed(kernel, scalar_draws(kernel.kernel, kernel.apply(X), n, rng))
-    factory = next((_table[ancestor] for ancestor in type(kernel).__mro__ if ancestor in _table), None)
+    factory = of_nearest_ancestor(_table, kernel)
     if factory is None:
         raise ValueError(
             f"RandomMaclaurin: no unbiased scalar draw is known for the inner kernel {kernel!r}. Use a kernel with "
