@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, stats
 
 from mercer import FourierFeatures, Gaussian, KernelRidge, Linear, LinearFeatures, Polynomial, SplitSketch, TensorSketch
-from mercer.features import FeatureMap
+from mercer.features import KernelMap
 from mercer.features.sketches.hashes import draw_hashes
 from mercer.kernels import DotProductKernel
 from mercer.testing import (
@@ -97,7 +97,7 @@ class _Relearns(SplitSketch):
         return None
 
     def redrawn(self, rng):
-        return FeatureMap.redrawn(self, rng)
+        return KernelMap.redrawn(self, rng)
 
 
 @pytest.mark.parametrize(

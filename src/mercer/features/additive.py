@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.features.base import Writer
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
@@ -94,7 +94,7 @@ class AdditiveFeatures(KernelMap):
                 f"{kernel!r}. feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
             )
 
-    def _draw(self, kernel: AdditiveKernel, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
+    def _draw(self, kernel: AdditiveKernel, X: Rows, n_components: int, rng: Any) -> int:  # type: ignore[override]
         check_non_negative("AdditiveFeatures", "X", X)
         n_features = X.shape[1]
         sketched = n_components < n_features
@@ -116,10 +116,10 @@ class AdditiveFeatures(KernelMap):
         require(width == (sizes["c"] or sizes["D"]), "the features must be 2 order_ + 1 a column")
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         return self._sketch_writer(X) if len(self.index_) else self._exact_writer(X)
 
-    def _sketch_writer(self, X: Any) -> Writer:
+    def _sketch_writer(self, X: Rows) -> Writer:
         """Sketch the features of one frequency after the other, of CSR rows at their non-zeros: 0 has features of 0."""
         tables = zip(*(table.reshape(-1, X.shape[1]) for table in (self.index_, self.sign_)), strict=True)
         hashes = list(tables)
@@ -135,13 +135,13 @@ class AdditiveFeatures(KernelMap):
 
         return write
 
-    def _exact_writer(self, X: Any) -> Writer:
+    def _exact_writer(self, X: Rows) -> Writer:
         n_features = X.shape[1]
 
         def write(rows: slice, out: Array) -> None:
             block = X[rows]
             check_non_negative("AdditiveFeatures", "X", block, rows.start)
-            if not sparse.issparse(block):
+            if not is_sparse(block):
                 for i, values in enumerate(self._parts(block)):
                     out[:, i * n_features : (i + 1) * n_features] = values
                 return
@@ -164,14 +164,14 @@ class AdditiveFeatures(KernelMap):
             yield scaled * np.cos(phase)
             yield scaled * np.sin(phase)
 
-    def sparse_features(self, X: Any, first_row: int) -> Any:
+    def sparse_features(self, X: sparse.csr_array, first_row: int) -> Any:
         """Return the features of CSR rows as a CSR array."""
         check_non_negative("AdditiveFeatures", "X", X, first_row)
         return sparse.hstack([_like(X, values) for values in self._parts(X.data)], format="csr")
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
-        entries = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
+    def scratch_bytes(self, X: Rows) -> float:
+        entries = X.nnz / max(1, X.shape[0]) if is_sparse(X) else X.shape[1]
         sketch = self.n_features_out_ if len(self.index_) else 0
         return float(X.dtype.itemsize * (8 * entries + sketch))
 
@@ -201,7 +201,7 @@ class AdditiveFeatures(KernelMap):
         return out
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return float(np.sqrt(self.weights_.max())) * (1 + norm) * max(1, len(self.index_))
 
     def __sklearn_tags__(self) -> Any:
@@ -231,13 +231,13 @@ def _best_step(kernel: AdditiveKernel, order: int) -> float:
     return float(optimize.minimize_scalar(error, bounds=around, method="bounded").x)
 
 
-def _values(X: Any) -> Array:
-    return np.asarray(X.data if sparse.issparse(X) else X)
+def _values(X: Rows) -> Array:
+    return np.asarray(X.data if is_sparse(X) else X)
 
 
-def _like(X: Any, values: Array) -> Any:
+def _like(X: Rows, values: Array) -> Any:
     """Return values in the places of X's entries: a CSR array where X is one."""
-    return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else values
+    return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else values
 
 
 class ExponentialChi2Features(KernelMap):
@@ -304,7 +304,7 @@ class ExponentialChi2Features(KernelMap):
         super()._check_params()
         check_integer("ExponentialChi2Features", "order", self.order, least=0)
 
-    def _draw(self, kernel: ExponentialChi2, X: Any, n_components: int, rng: Any) -> int:  # type: ignore[override]
+    def _draw(self, kernel: ExponentialChi2, X: Rows, n_components: int, rng: Any) -> int:  # type: ignore[override]
         order = check_integer("ExponentialChi2Features", "order", self.order, least=0)
         additive = AdditiveFeatures(Chi2(), n_components=(2 * order + 1) * X.shape[1])
         additive.fit_member(X, rng)
@@ -319,7 +319,7 @@ class ExponentialChi2Features(KernelMap):
         return n_components
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         write_additive = self.additive_.writer(X)
         width, by_entries = self.additive_.n_features_out_, self._by_entries(X)
         if by_entries:  # cache the turns before blocks on several threads ask for them
@@ -341,18 +341,18 @@ class ExponentialChi2Features(KernelMap):
         other.fourier_ = self.fourier_.redrawn(rng)
         return other
 
-    def _by_entries(self, X: Any) -> bool:
+    def _by_entries(self, X: Rows) -> bool:
         """Whether products with the non-zeros of X take the place of transforms of dense rows."""
-        return sparse.issparse(X) and isinstance(self.fourier_.projections, MatrixProjections)
+        return is_sparse(X) and isinstance(self.fourier_.projections, MatrixProjections)
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         if self._by_entries(X):
             return 4 * (2 * self.additive_.order_ + 1) * self.additive_.scratch_bytes(X)
         return self.additive_.scratch_bytes(X) + float(X.dtype.itemsize * self.additive_.n_features_out_)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         inner = self.additive_.largest_feature(norm, X)
         return self.fourier_.largest_feature(inner * float(X.shape[1]) ** 0.5, X)
 

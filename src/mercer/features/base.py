@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.config import get_config, lasting_limit
 from mercer.features.params import NestedParams
 from mercer.fresh_fit import adopt, unfitted
@@ -110,7 +110,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         adopt(self, fitted)
         return self
 
-    def fit_member(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_member(self, X: Rows, rng: np.random.RandomState) -> None:
         """Fit as part of another map, which has checked X and draws with a generator of its own."""
         fitted = unfitted(self)
         fitted.n_features_in_ = X.shape[1]
@@ -140,7 +140,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.write_features(X, out)
         return out
 
-    def write_features(self, X: Any, out: Array) -> None:
+    def write_features(self, X: Rows, out: Array) -> None:
         """Write the features of checked rows into a matrix of X's precision."""
         n_rows = X.shape[0]
         write = self.writer(X)
@@ -151,7 +151,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
             for_each_block(work, row_blocks(n_rows, self._rows_in_work(X)))
 
-    def _rows_in_work(self, X: Any) -> int:
+    def _rows_in_work(self, X: Rows) -> int:
         """Return the rows a block: those that suit the arithmetic, fewer where making their features takes too much."""
         rows, row_bytes = self.block_rows(X.shape[0]), self.scratch_bytes(X)
         if not row_bytes:
@@ -160,7 +160,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         most = _SCRATCH_BYTES if limit is None else min(_SCRATCH_BYTES, _SCRATCH_SHARE * limit / get_config().threads)
         return int(np.clip(most // row_bytes, 1, rows))
 
-    def times(self, X: Any, weights: Array) -> Array:
+    def times(self, X: Rows, weights: Array) -> Array:
         """Return the features of checked rows times weights (D, k), a few rows at a time, in cache."""
         n_rows, write = X.shape[0], self.writer(X)
         few = _CACHED_BYTES // (self.n_features_out_ * X.dtype.itemsize)
@@ -175,7 +175,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 core.scores(Z, weights, out[rows])
         return out
 
-    def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
+    def _write_checked(self, write: Writer, X: Rows, rows: slice, out: Array) -> None:
         """Write the features of a block, refusing rows that are not finite, and features that would not be."""
         name = type(self).__name__
         norm = block_norm(name, "X", X, rows)
@@ -211,7 +211,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             error = self._error_by_redraws(X, Y) if exact is None else exact + np.square(self.bias(X, Y))
         return check_finite_result(name, "variance", error)
 
-    def check_fit(self, X: Any) -> Any:
+    def check_fit(self, X: Rows) -> Any:
         """Return the rows that ``fit`` was given, checked: their shape, and every entry finite."""
         X = check_rows(self, X, reset=True)
         name = type(self).__name__
@@ -219,7 +219,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return X
 
     @abstractmethod
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         """Draw with this generator and set the fitted attributes; X is checked."""
 
     @abstractmethod
@@ -233,7 +233,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         require(self.kernel_.is_resolved, "kernel_ must have numbers for parameters")
 
     @abstractmethod
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         """Return the function that writes the features of ranges of rows of X, with what it needs prepared."""
 
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
@@ -257,7 +257,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Return the rows a block: the configuration's, unless a subclass knows what suits its arithmetic better."""
         return get_config().block_rows
 
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         """Return the bytes that making the features of a row of X takes beside them."""
         return 0.0
 
@@ -273,7 +273,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Take the share of features that a composition gives."""
         self.n_components = n_components
 
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         """Bound the features, and all that is computed on the way, of rows no longer than ``norm``."""
         return np.inf
 
@@ -285,14 +285,14 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         return None
 
-    def _cannot_overflow(self, norm: float, X: Any) -> bool:
+    def _cannot_overflow(self, norm: float, X: Rows) -> bool:
         try:
             bound = self.largest_feature(norm, X)
         except OverflowError:
             return False
         return isfinite(bound) and bound < float(np.finfo(X.dtype).max)
 
-    def _error_by_redraws(self, X: Any, Y: Any) -> Array:
+    def _error_by_redraws(self, X: Rows, Y: Rows) -> Array:
         rng = check_random_state(self.random_state)
         kernel_values = self.kernel_(X, Y)
         total = np.zeros_like(kernel_values)

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.features.base import Writer
 from mercer.features.fourier.phases import require_shift_invariant
 from mercer.features.grids import draw_grids, require_grids
@@ -135,7 +135,7 @@ class RandomBinning(KernelMap):
         require(sum(map(len, self.cells_)) == sizes["D"], "n_features_out must be the number of cells")
 
     @override
-    def fit_member(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_member(self, X: Rows, rng: np.random.RandomState) -> None:
         if self.n_components is None:
             raise ValueError(
                 "RandomBinning: n_components must be an integer where the map is a member of another map, which takes "
@@ -143,7 +143,7 @@ class RandomBinning(KernelMap):
             )
         super().fit_member(X, rng)
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         n_grids = n_components or 100
         if self.n_grids is not None:
             n_grids = check_integer("RandomBinning", "n_grids", self.n_grids)
@@ -192,10 +192,10 @@ class RandomBinning(KernelMap):
         return self._seen_cells(self._hashes(X), X.dtype) if self.cells_ else self._hashed_cells(X)
 
     @override
-    def times(self, X: Any, weights: Array) -> Array:
+    def times(self, X: Rows, weights: Array) -> Array:
         return np.asarray(self.transform(X) @ weights) if self.is_sparse_ else super().times(X, weights)
 
-    def _hashes(self, X: Any) -> Array:
+    def _hashes(self, X: Rows) -> Array:
         """Return the hashes of the cells of all rows, (n, n_grids)."""
         out = np.empty((X.shape[0], len(self.pitches_)), dtype=np.uint32)
         write = self._hash_writer(X)
@@ -215,7 +215,7 @@ class RandomBinning(KernelMap):
         columns = self.columns_
 
         def write(rows: slice, out: Array) -> None:
-            block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            block = X[rows].toarray() if is_sparse(X) else X[rows]
             block = block if every else np.ascontiguousarray(block[:, columns])
             self._check_cells(block, steepest, rows.start)
             core.cell_hashes(block, slice(0, len(block)), inverse, shifts, self.multipliers_, out)
@@ -223,7 +223,7 @@ class RandomBinning(KernelMap):
         return write
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         return float(2 * X.dtype.itemsize * X.shape[1] + 24 * len(self.pitches_))
 
     def _check_cells(self, block: Array, steepest: Array, first_row: int) -> None:
@@ -246,7 +246,7 @@ class RandomBinning(KernelMap):
         return widths
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         write_hashes = self._hash_writer(X)
         n_grids = len(self.pitches_)
         value = X.dtype.type(n_grids**-0.5)
@@ -313,7 +313,7 @@ class RandomBinning(KernelMap):
         return variance
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return 1.0
 
 

@@ -4,9 +4,8 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
@@ -61,7 +60,7 @@ class CategoryFeatures(KernelMap):
                 f"CategoryFeatures: kernel must be SameCategory(), got {kernel!r}. Use feature_map(kernel)."
             )
 
-    def _draw(self, kernel: Any, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Any, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         what, way_out = (
             f"{X.shape[0]} rows, made dense",
             "Take the columns of the category alone: Columns(kernel, [...]).",
@@ -90,7 +89,7 @@ class CategoryFeatures(KernelMap):
         return other
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         levels = _levels(self.categories_)
 
         def write(rows: slice, out: Array) -> None:
@@ -107,8 +106,8 @@ class CategoryFeatures(KernelMap):
         return 1
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
-        return float(X.shape[1] * X.dtype.itemsize) if sparse.issparse(X) else 0.0
+    def scratch_bytes(self, X: Rows) -> float:
+        return float(X.shape[1] * X.dtype.itemsize) if is_sparse(X) else 0.0
 
     @property
     def _first_bucket(self) -> int:
@@ -140,12 +139,12 @@ class CategoryFeatures(KernelMap):
         return np.asarray(numbers[:, None] == np.arange(len(self.categories_)), dtype=np.float64)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return float(1.0 + self.kernel_.offset**0.5)
 
 
 def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+    return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
 def _levels(categories: Array) -> list[tuple[Array, Array]]:

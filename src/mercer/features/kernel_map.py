@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._typing import override
+from mercer._typing import Rows, override
 from mercer.features.base import LARGEST_WIDTH, FeatureMap, as_kernel
 from mercer.kernels import Kernel
 from mercer.state import Sizes
@@ -27,7 +27,7 @@ class KernelMap(FeatureMap):
         self.random_state = random_state
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         name = type(self).__name__
         kernel = as_kernel(name, self.kernel, self._natural_kernel)
         self.check_kernel(kernel)
@@ -60,7 +60,7 @@ class KernelMap(FeatureMap):
         """Refuse a kernel that this map cannot approximate, naming one that can."""
 
     @abstractmethod
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         """Draw and set the fitted arrays; return the number of features."""
 
     @override

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.phases import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
@@ -106,7 +106,7 @@ class KitchenSinks(FeatureMap):
         self.random_state = random_state
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._check_params()
         self.phi_, n_components = self.phi, int(self.n_components)
         needed = 16 * (X.shape[1] + 2) * n_components  # drawn, and copied in X's precision
@@ -161,7 +161,7 @@ class KitchenSinks(FeatureMap):
             offsets = rng.standard_normal(n_components)
         return weights, offsets
 
-    def _try_phi(self, X: Any) -> None:
+    def _try_phi(self, X: Rows) -> None:
         """Meet a function that does not fit in ``fit`` already."""
         if callable(self.phi_):
             few = X[: min(8, X.shape[0])]
@@ -177,7 +177,7 @@ class KitchenSinks(FeatureMap):
         return other
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)
         widths = np.array([self.n_features_out_], dtype=np.int64)
         scale = X.dtype.type(self.n_features_out_**-0.5)
@@ -192,7 +192,7 @@ class KitchenSinks(FeatureMap):
         return write
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         return float(3 * X.dtype.itemsize * self.n_features_out_)  # what phi makes on the way
 
     def _users_phi(self, projections: Array) -> Array:

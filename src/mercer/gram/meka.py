@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, pinv
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap, Writer, as_kernel
 from mercer.features.nystroem.map import Nystroem
 from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
@@ -116,7 +116,7 @@ class MEKA(FeatureMap, GramOperator):
         self.random_state = random_state
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._check_params()
         kernel = as_kernel("MEKA", self.kernel, self._natural_kernel).resolve(X)
         kernel.check_domain("X", X)
@@ -162,7 +162,7 @@ class MEKA(FeatureMap, GramOperator):
         ends = np.cumsum([cluster.rank_ for cluster in self.maps_]).tolist()
         return [slice(end - cluster.rank_, end) for end, cluster in zip(ends, self.maps_, strict=True)]
 
-    def _fit_clusters(self, kernel: Kernel, X: Any, rng: np.random.RandomState) -> None:
+    def _fit_clusters(self, kernel: Kernel, X: Rows, rng: np.random.RandomState) -> None:
         self.maps_, self.features_ = [], []
         for part in self.partition_.slices:
             rows = X[self.partition_.order[part]]
@@ -176,7 +176,7 @@ class MEKA(FeatureMap, GramOperator):
             self.features_.append(cluster.fit_transform(rows))
             self.maps_.append(cluster)
 
-    def _fit_links(self, kernel: Kernel, X: Any, rng: np.random.RandomState) -> None:
+    def _fit_links(self, kernel: Kernel, X: Rows, rng: np.random.RandomState) -> None:
         links = np.eye(
             sum(cluster.rank_ for cluster in self.maps_), order="F"
         )  # LAPACK then overwrites it instead of a copy
@@ -273,7 +273,7 @@ class MEKA(FeatureMap, GramOperator):
             )
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         self._check_positive("transform")
         self.kernel_.check_domain("X", X)
         roots = [self._root[place].astype(X.dtype) for place in self._places]

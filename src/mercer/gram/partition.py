@@ -1,13 +1,11 @@
 """Rows in clusters, as the block approximations use them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 from mercer.features.nystroem.landmarks import kmeans_centres
 from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Integers, Reals, Sizes, Stored, part, require
@@ -42,7 +40,7 @@ class Partition:
     ends: Array
 
     @classmethod
-    def of(cls, X: Any, n_clusters: int, rng: np.random.RandomState) -> "Partition":
+    def of(cls, X: Rows, n_clusters: int, rng: np.random.RandomState) -> "Partition":
         """Cluster the rows by k-means; clusters that no row is nearest to are dropped."""
         n = X.shape[0]
         some = X if n <= _ROWS_FOR_CENTRES else X[np.sort(rng.permutation(n)[:_ROWS_FOR_CENTRES])]
@@ -82,7 +80,7 @@ class Partition:
         return int(self.centres.nbytes + self.order.nbytes + self.ends.nbytes)
 
 
-def nearest(X: Any, centres: Array) -> Array:
+def nearest(X: Rows, centres: Array) -> Array:
     """Return the number of the nearest centre of each row."""
     labels = np.empty(X.shape[0], dtype=np.int64)
     # Distances about the mean of the centres, in float64: far from the origin <x, c> would lose them, and a row would
@@ -94,7 +92,7 @@ def nearest(X: Any, centres: Array) -> Array:
     def work(rows: slice) -> None:
         # argmin |x - c|^2 = argmin |c'|^2 / 2 - <x - o, c'> with c' = c - o
         block = X[rows].astype(np.float64, copy=False)
-        sparse_rows = sparse.issparse(block)
+        sparse_rows = is_sparse(block)
         products = block @ centred.T - origin @ centred.T if sparse_rows else (block - origin) @ centred.T
         labels[rows] = np.argmin(half_squares - products, axis=1)
 
@@ -102,5 +100,5 @@ def nearest(X: Any, centres: Array) -> Array:
     return labels
 
 
-def _mean(X: Any) -> Array:
+def _mean(X: Rows) -> Array:
     return np.asarray(X.mean(axis=0, dtype=np.float64)).reshape(1, -1)

@@ -9,9 +9,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.base import Kernel
 from mercer.kernels.evaluation.bandwidth import inverse_square
 from mercer.validation import check_non_negative, check_real
@@ -34,13 +33,13 @@ class AdditiveKernel(Kernel):
         """Return K(log y/x)."""
 
     @override
-    def check_domain(self, name: str, X: Any) -> None:
+    def check_domain(self, name: str, X: Rows) -> None:
         check_non_negative(type(self).__name__, name, X)
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         # Column by column, over the rows where it is not 0: every one of these kernels is 0 where x or y is.
-        X, Y = (A.tocsc() if sparse.issparse(A) else A for A in (X, Y))
+        X, Y = (A.tocsc() if is_sparse(A) else A for A in (X, Y))
         total = np.zeros((X.shape[0], Y.shape[0]))
         for j in range(X.shape[1]):
             rows, x = _column(X, j)
@@ -53,13 +52,13 @@ class AdditiveKernel(Kernel):
         return total
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
 
 
 def _column(X: Any, j: int) -> tuple[Array, Array]:
     """Return the rows where column j is not 0, and its values there."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         used = slice(X.indptr[j], X.indptr[j + 1])
         rows, values = X.indices[used], X.data[used]
         return rows[values > 0], values[values > 0].astype(np.float64)
@@ -191,11 +190,11 @@ class ExponentialChi2(Kernel):
         object.__setattr__(self, "sigma", check_real("ExponentialChi2", "sigma", self.sigma, least=0, strict=True))
 
     @override
-    def check_domain(self, name: str, X: Any) -> None:
+    def check_domain(self, name: str, X: Rows) -> None:
         check_non_negative("ExponentialChi2", name, X)
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         # chi^2 = |x|_1 + |y|_1 - 2 Chi2(x, y), whose rounding is far below 1 in float64.
         additive = Chi2()
         exponent: Array = additive.evaluate_diag(X)[:, np.newaxis] + additive.evaluate_diag(Y)
@@ -205,5 +204,5 @@ class ExponentialChi2(Kernel):
         return np.exp(exponent, out=exponent)
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.ones(X.shape[0], dtype=X.dtype)

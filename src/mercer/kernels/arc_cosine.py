@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.validation import check_integer
@@ -47,7 +47,7 @@ class ArcCosine(Kernel):
         object.__setattr__(self, "order", order)
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         x, y = (row_norms(A.astype(np.float64)) for A in (X, Y))
         sizes = np.outer(x, y)
         # The angle from the chord |x/|x| - y/|y||: the arc cosine of the product loses half the digits at small angles.
@@ -66,7 +66,7 @@ class ArcCosine(Kernel):
         return np.asarray(3 * sine * cosine + left * (1 + 2 * cosine**2))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         squares = row_norms(X, squared=True)
         return np.asarray((squares > 0) * squares**self.order * (1.0, 1.0, 3.0)[self.order])
 

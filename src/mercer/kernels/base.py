@@ -10,8 +10,9 @@ from operator import iadd, imul
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.evaluation.bandwidth import RULES
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_matrix, check_memory, check_real, check_same_width
@@ -72,14 +73,14 @@ class Kernel(ABC):
         return values
 
     @abstractmethod
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         """Return k(X, Y) of checked arguments, X a tile of rows."""
 
     @abstractmethod
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         """Return k(x, x) of a checked argument."""
 
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         """Return the function X -> k(X, Y) in the given precision, with what depends on Y alone computed once.
 
         For callers that meet the same Y with many tiles X; both checked. Each result is an array of its own.
@@ -87,7 +88,7 @@ class Kernel(ABC):
         Y = Y.astype(dtype, copy=False)
         return lambda X: np.asarray(self.evaluate(X.astype(dtype, copy=False), Y), dtype=dtype)
 
-    def resolve(self, X: Any, sample_weight: Any = None) -> "Kernel":
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> "Kernel":
         """Return this kernel with parameters such as ``gamma="scale"`` replaced by their values on the rows of X.
 
         Estimators call it in ``fit``. A kernel whose parameters are numbers returns itself.
@@ -114,7 +115,7 @@ class Kernel(ABC):
         named = any(isinstance(value, str) and value in RULES for value in values.values())
         return not named and all(kernel.is_resolved for kernel in inner)
 
-    def check_domain(self, name: str, X: Any) -> None:
+    def check_domain(self, name: str, X: Rows) -> None:
         """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""
         for field in fields(self):
             for _, inner in _inner_kernels(field.name, getattr(self, field.name)):
@@ -204,7 +205,7 @@ def _inner_kernels(name: str, value: Any) -> Iterator[tuple[str, Kernel]]:
                 yield f"{name}_{i}", item
 
 
-def _resolved(value: Any, X: Any, sample_weight: Any) -> Any:
+def _resolved(value: Any, X: Rows, sample_weight: Any) -> Any:
     if isinstance(value, Kernel):
         return value.resolve(X, sample_weight)
     if isinstance(value, tuple) and any(isinstance(item, Kernel) for item in value):
@@ -271,19 +272,19 @@ class Sum(_Algebra):
     _binding: ClassVar[int] = 1
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         total = self.terms[0].evaluate(X, Y)
         for term in self.terms[1:]:
             total += term.evaluate(X, Y)
         return total
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         terms = [term.evaluator(Y, dtype) for term in self.terms]
         return lambda X: np.asarray(reduce(iadd, (term(X) for term in terms)))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.asarray(np.sum([term.evaluate_diag(X) for term in self.terms], axis=0))
 
     def __repr__(self) -> str:
@@ -302,19 +303,19 @@ class Product(_Algebra):
     _binding: ClassVar[int] = 2
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         total = self.terms[0].evaluate(X, Y)
         for term in self.terms[1:]:
             total *= term.evaluate(X, Y)
         return total
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         terms = [term.evaluator(Y, dtype) for term in self.terms]
         return lambda X: np.asarray(reduce(imul, (term(X) for term in terms)))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.asarray(np.prod([term.evaluate_diag(X) for term in self.terms], axis=0))
 
     def __repr__(self) -> str:
@@ -343,14 +344,14 @@ class Scaled(Kernel):
             raise ValueError(f"Scaled: kernel must be a kernel, got {self.kernel!r}.")
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         values = self.kernel.evaluate(X, Y)
         values *= values.dtype.type(self.scale)
         return values
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
-        tile, scale = self.kernel.evaluator(Y, dtype), np.dtype(dtype).type(self.scale)
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
+        tile, scale = self.kernel.evaluator(Y, dtype), np.asarray(self.scale, dtype=dtype)[()]
 
         def scaled(X: Any) -> Array:
             values = tile(X)
@@ -360,7 +361,7 @@ class Scaled(Kernel):
         return scaled
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return self.scale * self.kernel.evaluate_diag(X)
 
     def __repr__(self) -> str:

@@ -1,12 +1,10 @@
 """The kernel of categories: what makes one kernel learn several tasks."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_real
 
@@ -42,8 +40,8 @@ class SameCategory(Kernel):
         object.__setattr__(self, "offset", check_real("SameCategory", "offset", self.offset, least=0))
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
-        X, Y = (A.toarray() if sparse.issparse(A) else A for A in (X, Y))
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
+        X, Y = (A.toarray() if is_sparse(A) else A for A in (X, Y))
         dtype = np.result_type(X.dtype, Y.dtype)
         same = np.ones((X.shape[0], Y.shape[0]), dtype=bool)
         for x, y in zip(X.T, Y.T, strict=True):
@@ -51,5 +49,5 @@ class SameCategory(Kernel):
         return np.asarray(same.astype(dtype) + dtype.type(self.offset))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.full(X.shape[0], 1.0 + self.offset, dtype=X.dtype)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 
 # Rows that one call takes to find their own k(x, x): 16 values are computed for each one kept, and 16 calls saved.
@@ -44,7 +45,7 @@ class FunctionKernel(Kernel):
         return self.evaluate_diag(as_objects(X))
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         left, right = (list(A) if A.dtype == object else A for A in (X, Y))
         values = np.array(self.f(left, right), dtype=np.float64)
         if values.shape != (X.shape[0], Y.shape[0]):
@@ -60,12 +61,12 @@ class FunctionKernel(Kernel):
         return values
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         tiles = [X[start : start + _DIAGONAL_TILE] for start in range(0, X.shape[0], _DIAGONAL_TILE)]
         return np.concatenate([np.diagonal(self.evaluate(tile, tile)) for tile in tiles])
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         return lambda X: self.evaluate(X, Y).astype(dtype, copy=False)
 
 
@@ -86,15 +87,15 @@ class PrecomputedKernel(Kernel):
             raise ValueError("PrecomputedKernel: K must be a square array of finite floats.")
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         return np.asarray(self.K[np.ix_(X, Y)], dtype=np.float64)
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.asarray(self.K[X, X], dtype=np.float64)
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         return lambda X: self.evaluate(X, Y).astype(dtype, copy=False)
 
     def __repr__(self) -> str:

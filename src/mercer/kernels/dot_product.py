@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
 
@@ -57,11 +57,11 @@ class DotProductKernel(Kernel):
         return coefficients
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         return self.profile(np.asarray(safe_sparse_dot(X, Y.T, dense_output=True)))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return self.profile(np.asarray(row_norms(X, squared=True)))
 
 

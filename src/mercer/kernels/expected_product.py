@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 
 
@@ -27,12 +27,12 @@ class ExpectedProduct(Kernel):
             )
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         raise ValueError(
             f"{self!r} has no closed form. Compare with the features of a larger map: "
             "Z = KitchenSinks(phi, distribution, n_components=100000).fit_transform(X); Z @ Z.T."
         )
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return self.evaluate(X, X)

@@ -1,11 +1,10 @@
 """Kernels that are a function of another kernel's values."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot_product import DotProductKernel
 
@@ -55,11 +54,11 @@ class Composed(Kernel):
             )
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         return self.f.profile(self.inner.evaluate(X, Y))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return self.f.profile(np.array(self.inner.evaluate_diag(X)))
 
 
@@ -81,18 +80,18 @@ class Normalized(Kernel):
             raise ValueError(f"Normalized: kernel must be a kernel, got {self.kernel!r}.")
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         values = self.kernel.evaluate(X, Y)
         values *= inverse_lengths(self.kernel, X)[:, None]
         values *= inverse_lengths(self.kernel, Y)
         return values
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return np.asarray(inverse_lengths(self.kernel, X) > 0, dtype=X.dtype)
 
 
-def inverse_lengths(kernel: Kernel, X: Any) -> Array:
+def inverse_lengths(kernel: Kernel, X: Rows) -> Array:
     """Return 1 / sqrt(k(x, x)) for each row, 0 where k(x, x) is 0."""
     squares = np.asarray(kernel.evaluate_diag(X))
     return np.asarray(np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0))

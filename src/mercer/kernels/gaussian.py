@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import DTypeLike
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.evaluation.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.kernels.evaluation.gaussian_tiles import gaussian_tiles
@@ -50,7 +50,7 @@ class Gaussian(RadialKernel):
     def _length(self) -> float:
         return float((2 * min(self.bandwidth, _LARGEST_GAMMA)) ** -0.5)
 
-    def resolve(self, X: Any, sample_weight: Any = None) -> "Gaussian":
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> "Gaussian":
         """Return the kernel with gamma as a number, found on X."""
         if self.gamma == "scale":
             return Gaussian(gamma=1 / total_variance("Gaussian: gamma='scale'", X, sample_weight))
@@ -61,12 +61,12 @@ class Gaussian(RadialKernel):
         return self
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         general = super().evaluator(Y, dtype)
-        if sparse.issparse(Y):
+        if is_sparse(Y):
             return general
         dense = gaussian_tiles(Y, self.bandwidth, np.dtype(dtype))
-        return lambda X: general(X) if sparse.issparse(X) else dense(X)
+        return lambda X: general(X) if is_sparse(X) else dense(X)
 
     @property
     def why_no_grids(self) -> str:

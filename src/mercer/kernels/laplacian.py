@@ -1,11 +1,10 @@
 """The Laplace kernel, of the L1 distance."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.evaluation.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.evaluation.distances import absolute_distances
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
@@ -41,7 +40,7 @@ class Laplacian(StationaryKernel):
     def _named_bandwidth(self) -> tuple[str, float | str]:
         return "gamma", self.gamma
 
-    def resolve(self, X: Any, sample_weight: Any = None) -> "Laplacian":
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> "Laplacian":
         """Return the kernel with gamma as a number, found on X."""
         if self.gamma == "scale":
             return Laplacian(gamma=(X.shape[1] * total_variance("Laplacian: gamma='scale'", X, sample_weight)) ** -0.5)
@@ -52,7 +51,7 @@ class Laplacian(StationaryKernel):
         return self
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         gamma = self.bandwidth
         distances = absolute_distances(X, Y)
         distances *= -gamma

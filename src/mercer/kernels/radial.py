@@ -6,12 +6,12 @@ frequency is then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s a frequ
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import special
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.evaluation.bandwidth import check_bandwidth, inverse_square, median_distance, total_variance
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
@@ -59,7 +59,7 @@ class RadialKernel(StationaryKernel):
         return self._mean_mixing * inverse_square(self._length)
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         inverse = inverse_square(self._length)
         q = squared_distances(X, Y)
         q *= inverse
@@ -112,7 +112,7 @@ class LengthScaled(RadialKernel):
     def _length(self) -> float:
         return self.bandwidth
 
-    def resolve(self, X: Any, sample_weight: Any = None) -> Self:
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         """Return the kernel with length_scale as a number, found on X."""
         asker = f"{type(self).__name__}: length_scale={self.length_scale!r}"
         if self.length_scale == "scale":

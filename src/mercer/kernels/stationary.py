@@ -6,11 +6,10 @@ w. A kernel here evaluates itself and draws from that distribution. ``radial`` h
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 
 # Frequencies end here, in units of one over the length scale. The distributions of rough kernels reach so far that a
@@ -71,6 +70,6 @@ class StationaryKernel(Kernel):
         return NOT_CONVEX
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         _ = self.bandwidth  # unresolved kernels have no values, on the diagonal neither
         return np.ones(X.shape[0], dtype=X.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
 
@@ -23,28 +23,28 @@ class TransformedKernel(Kernel):
             raise ValueError(f"{type(self).__name__}: kernel must be a kernel, got {self.kernel!r}.")
 
     @abstractmethod
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Rows) -> Rows:
         """Return the transformed rows of X, dense or CSR as X is."""
 
     def width(self, n_features: int) -> int:
         """Return how many columns the transformed rows of ``n_features`` columns have."""
         return int(self.apply(np.empty((0, n_features))).shape[1])
 
-    def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> Kernel:
         """Return the kernel with its inner kernel resolved on the transformed rows."""
         inner = self.kernel.resolve(self.apply(X), sample_weight)
         return self if inner is self.kernel else self.with_params(kernel=inner)
 
     @override
-    def check_domain(self, name: str, X: Any) -> None:
+    def check_domain(self, name: str, X: Rows) -> None:
         self.kernel.check_domain(name, self.apply(X))
 
     @override
-    def evaluate(self, X: Any, Y: Any) -> Array:
+    def evaluate(self, X: Rows, Y: Rows) -> Array:
         return self.kernel.evaluate(self.apply(X), self.apply(Y))
 
     @override
-    def evaluate_diag(self, X: Any) -> Array:
+    def evaluate_diag(self, X: Rows) -> Array:
         return self.kernel.evaluate_diag(self.apply(X))
 
 
@@ -75,7 +75,7 @@ class ScaledColumns(TransformedKernel):
         )
         object.__setattr__(self, "weights", checked)
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Rows) -> Rows:
         """Return the columns of X times their weights."""
         if X.shape[1] != len(self.weights):
             raise ValueError(
@@ -83,7 +83,7 @@ class ScaledColumns(TransformedKernel):
                 f"{X.shape[1]} columns of X. Give every column a weight, 0 to leave it out."
             )
         weights = np.array(self.weights, dtype=X.dtype)
-        return (X @ sparse.diags_array(weights)).tocsr() if sparse.issparse(X) else X * weights
+        return (X @ sparse.diags_array(weights)).tocsr() if is_sparse(X) else X * weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,7 +113,7 @@ class Columns(TransformedKernel):
             raise ValueError(f"Columns: columns must differ from each other, got {checked}.")
         object.__setattr__(self, "columns", checked)
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Rows) -> Rows:
         """Return the chosen columns of X."""
         if max(self.columns) >= X.shape[1]:
             raise ValueError(
@@ -121,7 +121,7 @@ class Columns(TransformedKernel):
                 f"{X.shape[1]} columns. Columns are counted from 0."
             )
         columns = list(self.columns)
-        return X[:, columns] if sparse.issparse(X) else np.take(X, columns, axis=1)
+        return X[:, columns] if is_sparse(X) else np.take(X, columns, axis=1)
 
 
 def _sequence(owner: str, name: str, value: Any) -> list[Any]:

@@ -85,7 +85,7 @@ def test_frequencies_of_a_block_are_orthogonal():
         np.testing.assert_allclose(products, np.diag(np.diag(products)), atol=1e-12 * products.max())
 
 
-def test_stratified_radii_have_the_law_and_less_spread():
+def test_stratified_radii_have_the_distribution_and_less_spread():
     rng = np.random.RandomState(0)
     kernel = Matern(0.5, length_scale=1.0)
     squash = lambda radii: 1 / (1 + radii)  # noqa: E731, a bounded function of heavy-tailed radii

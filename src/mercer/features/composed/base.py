@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap
 from mercer.features.sketches.tensor_sketch import TensorSketch
 from mercer.state import Member, Stored
@@ -31,7 +31,7 @@ class Composition(FeatureMap):
             raise ValueError(f"{name}: maps must be a list of one or more feature maps, got {self.maps!r}.")
         return [clone(member) for member in members]
 
-    def _fit_members(self, members: list[FeatureMap], X: Any, rng: np.random.RandomState) -> None:
+    def _fit_members(self, members: list[FeatureMap], X: Rows, rng: np.random.RandomState) -> None:
         for member in members:
             member.random_state = int(rng.randint(2**31 - 1))
             member.fit_member(X, np.random.RandomState(member.random_state))
@@ -71,7 +71,7 @@ class Wrapper(Composition):
         """The map, as the list of members that a composition has."""
         return None if self.map is None else [self.map]
 
-    def _fit_map(self, X: Any, rng: np.random.RandomState) -> None:
+    def _fit_map(self, X: Rows, rng: np.random.RandomState) -> None:
         (member,) = self._members()
         self._fit_members([member], X, rng)
         self.map_ = member
@@ -97,7 +97,7 @@ class Wrapper(Composition):
         return 1 if self.map is None else int(self.map.least_features(n_features))
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         return self.map_.scratch_bytes(X)
 
     @override

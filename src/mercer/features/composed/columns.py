@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, ScaledColumns, TransformedKernel
@@ -26,11 +26,11 @@ class _Transformed(Wrapper):
     def _wrapped(self, kernel: Kernel) -> Kernel:
         """Return the kernel of transformed rows, by the parameters."""
 
-    def _transformed(self, X: Any) -> Any:
+    def _transformed(self, X: Rows) -> Any:
         """Transform rows as in ``fit``."""
         return _apply(self._applied, X)
 
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._applied = self._wrapped(Linear())  # a frozen value: what the parameters become later does not matter
         self._fit_map(self._transformed(X), rng)
         self.kernel_ = self._wrapped(self.map_.kernel_)
@@ -50,7 +50,7 @@ class _Transformed(Wrapper):
         """Return how many columns are left of so many."""
         return int(_apply(self._wrapped(Linear()), np.empty((0, n_features))).shape[1])
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         return self.map_.writer(self._transformed(X))
 
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
@@ -68,7 +68,7 @@ class _Transformed(Wrapper):
         return reaches_on_all_columns(wrapped, inner, n_features)
 
 
-def _apply(kernel: Kernel, X: Any) -> Any:
+def _apply(kernel: Kernel, X: Rows) -> Any:
     return kernel.apply(X) if isinstance(kernel, TransformedKernel) else X
 
 
@@ -107,7 +107,7 @@ class ScaleColumns(_Transformed):
         return kernel if self.weights is None else ScaledColumns(kernel, self.weights)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         largest = float(np.abs(self._applied.weights).max()) if isinstance(self._applied, ScaledColumns) else 1.0
         return self.map_.largest_feature(largest * norm, X)
 
@@ -147,5 +147,5 @@ class SelectColumns(_Transformed):
         return kernel if self.columns is None else Columns(kernel, self.columns)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return self.map_.largest_feature(norm, X)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Composition
 from mercer.kernels import Sum
@@ -51,7 +51,7 @@ class Concatenate(Composition):
         self.random_state = random_state
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         members = self._members()
         if self.n_components is not None:
             self._share(members, X.shape[1])
@@ -74,7 +74,7 @@ class Concatenate(Composition):
             member.set_width(share)
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         ends = np.cumsum([member.n_features_out_ for member in self.maps_]).tolist()
         writers = [member.writer(X) for member in self.maps_]
 
@@ -92,7 +92,7 @@ class Concatenate(Composition):
         return least if self.n_components is None else min(least, self.n_components)
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         return max(member.scratch_bytes(X) for member in self.maps_)
 
     @override
@@ -110,7 +110,7 @@ class Concatenate(Composition):
         return sum(member.bias(X, Y) for member in self.maps_)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return max(member.largest_feature(norm, X) for member in self.maps_)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import Writer
 from mercer.features.composed.base import Wrapper
 from mercer.kernels import Normalized
@@ -41,12 +41,12 @@ class Normalize(Wrapper):
         self.random_state = random_state
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._fit_map(X, rng)
         self.kernel_ = Normalized(self.map_.kernel_)
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         write_member = self.map_.writer(X)
         kernel = self.map_.kernel_
 

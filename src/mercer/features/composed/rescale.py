@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import Writer
 from mercer.features.composed.base import Wrapper
 from mercer.kernels import Scaled
@@ -54,13 +54,13 @@ class Rescale(Wrapper):
         check_real("Rescale", "scale", self.scale, least=0, strict=True)
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._check_params()
         self._fit_map(X, rng)
         self.kernel_ = Scaled(float(self.scale), self.map_.kernel_)
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         write_member = self.map_.writer(X)
         factor = X.dtype.type(self.kernel_.scale**0.5)
 
@@ -80,5 +80,5 @@ class Rescale(Wrapper):
         return self.kernel_.scale * self.map_.bias(X, Y)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return float(max(self.kernel_.scale**0.5, 1.0) * self.map_.largest_feature(norm, X))

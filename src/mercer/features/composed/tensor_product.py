@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Composition
 from mercer.features.sketches.hashes import draw_hashes
@@ -63,7 +63,7 @@ class TensorProduct(Composition):
         self.random_state = random_state
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         members = self._members()
         self._fit_members(members, X, rng)
         self.n_features_out_ = check_integer("TensorProduct", "n_components", self.n_components)
@@ -98,7 +98,7 @@ class TensorProduct(Composition):
             require(len(index) == len(sign) == member.n_features_out_, "index_ must have a bucket a feature")
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         writers = [member.writer(X) for member in self.maps_]
         widths = [member.n_features_out_ for member in self.maps_]
 
@@ -117,7 +117,7 @@ class TensorProduct(Composition):
         return write
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         widest = max(member.n_features_out_ for member in self.maps_)
         own = float(X.dtype.itemsize * (len(self.maps_) * self.n_features_out_ + widest))
         return own + max(member.scratch_bytes(X) for member in self.maps_)

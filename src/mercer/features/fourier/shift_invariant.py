@@ -1,12 +1,10 @@
 """The map of a shift-invariant kernel, chosen when the number of columns is known."""
 
 from math import log2
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.config import lasting_limit
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.independent import FourierFeatures
@@ -28,13 +26,13 @@ _TABLE_BYTES, _TABLE_SHARE = 2**30, 0.25
 _MOST_SOBOL_COLUMNS = 4
 
 
-def few_entries(X: Any, n_columns: int, n_components: int) -> bool:
+def few_entries(X: Rows, n_columns: int, n_components: int) -> bool:
     """Whether products with the non-zeros of CSR rows, of ``n_columns``, are quicker than fast transforms of them.
 
     The frequencies must also be worth their memory, which fast transforms do not need. The answer depends on the rows
     and on the limits set for the process, not on the memory that is free at the moment.
     """
-    if not sparse.issparse(X) or n_columns < LEAST_STRUCTURED:
+    if not is_sparse(X) or n_columns < LEAST_STRUCTURED:
         return False
     n_frequencies, size = -(-n_components // 2), padded_size(n_columns)
     limit, table = lasting_limit(), 16 * n_columns * n_frequencies
@@ -85,7 +83,7 @@ class ShiftInvariantFeatures(KernelMap):
     def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant("ShiftInvariantFeatures", kernel)
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         chosen = self.kind_for(kernel, X.shape[1])
         if chosen is OrthogonalFeatures and few_entries(X, X.shape[1], n_components):
             chosen = FourierFeatures
@@ -101,14 +99,14 @@ class ShiftInvariantFeatures(KernelMap):
         return OrthogonalFeatures if isinstance(kernel, RadialKernel) else FourierFeatures
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         return self.map_.writer(X)
 
-    def _write_checked(self, write: Writer, X: Any, rows: slice, out: Array) -> None:
+    def _write_checked(self, write: Writer, X: Rows, rows: slice, out: Array) -> None:
         write_phases("ShiftInvariantFeatures", write, X, rows, out)
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         return self.map_.scratch_bytes(X)
 
     @override
@@ -124,7 +122,7 @@ class ShiftInvariantFeatures(KernelMap):
         return self.map_.bias(X, Y)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return self.map_.largest_feature(norm, X)
 
     @override

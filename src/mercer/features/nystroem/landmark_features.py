@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 
 from mercer import core
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, is_sparse
 from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.evaluation.gaussian_tiles import GaussianExponents
 
@@ -23,10 +22,10 @@ def landmark_features(
     def general(X: Rows, out: Array) -> None:
         core.trapezoidal_product(tile(X), weights, first, out)
 
-    if not isinstance(kernel, Gaussian) or sparse.issparse(landmarks):
+    if not isinstance(kernel, Gaussian) or is_sparse(landmarks):
         return general
     dense = _gaussian_features(landmarks, kernel.bandwidth, projection, first, dtype)
-    return lambda X, out: general(X, out) if sparse.issparse(X) else dense(X, out)
+    return lambda X, out: general(X, out) if is_sparse(X) else dense(X, out)
 
 
 def _gaussian_features(

@@ -22,14 +22,13 @@ from typing import Any
 from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 from mercer.data import Blocks, reservoir
 from mercer.features.nystroem.pivoted_cholesky import Pivots, greedily_pivoted_cholesky, randomly_pivoted_cholesky
 from mercer.kernels import FunctionKernel, Kernel, PrecomputedKernel
@@ -188,12 +187,12 @@ def kmeans_centres(X: Any, n_clusters: int, rng: np.random.RandomState) -> Array
     The arithmetic is float64 about the mean, so that a seed means the same centres in both precisions and layouts, and
     float32 rows far from the origin keep their distances.
     """
-    if sparse.issparse(X):
+    if is_sparse(X):
         n_bytes, what = 10 * 8 * min(n_clusters, X.shape[0]) * X.shape[1], f"dense centres of {X.shape[1]} columns"
         check_memory("kmeans", "n_clusters", n_clusters, n_bytes, what, way_out="Take landmarks='rpcholesky'.")
     X, origin = _centred_rows(X, n_clusters, rng)
     if n_clusters >= X.shape[0]:
-        return np.asarray((X.toarray() if sparse.issparse(X) else X) + origin)
+        return np.asarray((X.toarray() if is_sparse(X) else X) + origin)
     seed = int(rng.randint(2**31 - 1))
     if X.shape[0] * n_clusters <= _LLOYD_ENTRIES:
         model = KMeans(n_clusters, n_init=1, max_iter=20, random_state=seed, copy_x=False)
@@ -217,7 +216,7 @@ def _centred_rows(X: Any, n_clusters: int, rng: np.random.RandomState) -> tuple[
     most = max(_BATCHED_ENTRIES // X.shape[1], _ROWS_PER_CENTRE * n_clusters)
     if X.shape[0] > most and X.shape[0] * n_clusters > _LLOYD_ENTRIES:
         X = X[np.sort(rng.permutation(X.shape[0])[:most])]
-    if sparse.issparse(X):
+    if is_sparse(X):
         return X.astype(np.float64), 0.0
     origin = X.mean(axis=0, dtype=np.float64)
     return X - origin, origin
@@ -277,7 +276,7 @@ def choose(landmarks: Any, kernel: Kernel, X: Any, n_landmarks: int, rng: np.ran
 
 
 def _given(landmarks: Any, X: Any) -> Landmarks:
-    numbers = np.asarray(landmarks) if not sparse.issparse(landmarks) else None
+    numbers = np.asarray(landmarks) if not is_sparse(landmarks) else None
     if numbers is not None and numbers.ndim == 1 and np.issubdtype(numbers.dtype, np.integer):
         if not len(numbers) or numbers.min() < 0 or numbers.max() >= X.shape[0]:
             raise ValueError(f"landmarks must be row numbers from 0 to {X.shape[0] - 1}, got {landmarks!r}.")
@@ -303,7 +302,7 @@ class _Rows:
     numbers: Array | None = None
 
     @classmethod
-    def of(cls, owner: str, X: Any, n_landmarks: int, random_state: Any) -> "_Rows":
+    def of(cls, owner: str, X: Rows, n_landmarks: int, random_state: Any) -> "_Rows":
         m = check_integer(owner, "n_landmarks", n_landmarks)
         rng = check_random_state(random_state)
         X, numbers = as_rows(owner, X, m, rng)

@@ -5,12 +5,11 @@ from typing import Any, Self
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer, as_kernel
@@ -29,7 +28,8 @@ from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
 from mercer.kernels.stationary import StationaryKernel
 from mercer.parallel import row_blocks
-from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Rows, Sizes, Stored, require
+from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Sizes, Stored, require
+from mercer.state import Rows as StoredRows
 from mercer.validation import check_integer, check_memory
 
 _TILE_ENTRIES = 2**22
@@ -115,7 +115,7 @@ class Nystroem(FeatureMap):
     # m landmarks, of which r0 directions are kept, reduced to r.
     _stored = Stored(
         of_objects=OneOf((False,), attribute="_of_objects"),
-        landmarks_=Either((Rows(("m", "d")), Integers(("m",), least=0, below="d"))),
+        landmarks_=Either((StoredRows(("m", "d")), Integers(("m",), least=0, below="d"))),
         landmark_indices_=Integers(("m",), least=0, nullable=True),
         residual_trace_=Real(nullable=True),
         residual_trace_error_=Real(nullable=True),
@@ -179,7 +179,7 @@ class Nystroem(FeatureMap):
         return out
 
     @override
-    def times(self, X: Any, weights: Array) -> Array:
+    def times(self, X: Rows, weights: Array) -> Array:
         return self.transform(X) @ weights if self._of_objects else super().times(X, weights)
 
     def variance(self, X: Any, Y: Any = None) -> Array:
@@ -191,14 +191,14 @@ class Nystroem(FeatureMap):
         return self.exact_variance(X, X if Y is None else listed_objects(Y))
 
     @override
-    def check_fit(self, X: Any) -> Any:
+    def check_fit(self, X: Rows) -> Any:
         if is_function(self.kernel) and isinstance(X, list | tuple):
             return listed_objects(X)
         X = super().check_fit(X)
         return gram_matrix(X) if is_precomputed(self.kernel) else X
 
     @override
-    def fit_checked(self, X: Any, rng: np.random.RandomState) -> None:
+    def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._of_objects = X.ndim == 1
         kernel = self._resolved(X)
         n_components = check_integer("Nystroem", "n_components", self.n_components)
@@ -231,7 +231,7 @@ class Nystroem(FeatureMap):
             inside = indices is not None and indices.max() < sizes["d"]
             require(inside and len(kernel.K) == sizes["d"], "landmark_indices_ must be rows of the Gram matrix")
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         self._check_reduction()
         chosen = self._choose(kernel, X, n_components, rng)
         dtype = precision(kernel, X)
@@ -288,7 +288,7 @@ class Nystroem(FeatureMap):
         return projection @ principal_directions(kernel, X, self.landmarks_, projection, self.rank)
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         if X.ndim == 2 and not isinstance(self.kernel_, PrecomputedKernel):
             self.kernel_.check_domain("X", X)
         features = self.tile_writer(X.dtype if X.dtype != object else np.dtype(np.float64))
@@ -320,7 +320,7 @@ class Nystroem(FeatureMap):
             return lambda X: np.ascontiguousarray(X[:, indices], dtype=dtype)
         return self.kernel_.evaluator(self.landmarks_, dtype)
 
-    def exact_variance(self, X: Any, Y: Any) -> Array:
+    def exact_variance(self, X: Rows, Y: Rows) -> Array:
         """Return the jackknife (Epperly and Tropp, 2022) without fitting anything again."""
         columns = self._columns(np.float64)
         return jackknife_variance(self._inverse_root, columns(X), columns(Y))
@@ -342,12 +342,12 @@ class Nystroem(FeatureMap):
         return np.inf if self.rank is None else self.rank
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         if not isinstance(self.kernel_, StationaryKernel):
             return np.inf
         # Kernel values are at most 1, but squared distances on the way to them are not.
         width = float(self.kernel_.bandwidth)
-        entries = self.landmarks_.data if sparse.issparse(self.landmarks_) else self.landmarks_
+        entries = self.landmarks_.data if is_sparse(self.landmarks_) else self.landmarks_
         reach = (norm + float(np.linalg.norm(entries))) * max(width, 1 / width)
         return max(float(np.abs(self.projection_).sum(axis=0).max()), reach**4)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 
@@ -39,7 +39,7 @@ class Pivots(NamedTuple):
 class _Factor:
     """The triangular factor of the pivots so far, grown a batch at a time."""
 
-    def __init__(self, kernel: Kernel, X: Any, n_pivots: int):
+    def __init__(self, kernel: Kernel, X: Rows, n_pivots: int):
         self.kernel, self.X = kernel, X
         self.indices = np.zeros(0, dtype=np.int64)
         self._L = np.zeros((n_pivots, n_pivots))
@@ -86,7 +86,7 @@ class _Factor:
 class _HeldFactor(_Factor):
     """The factor together with f of all rows: where these are few, nothing is computed twice."""
 
-    def __init__(self, kernel: Kernel, X: Any, n_pivots: int):
+    def __init__(self, kernel: Kernel, X: Rows, n_pivots: int):
         super().__init__(kernel, X, n_pivots)
         self._f = np.zeros((X.shape[0], n_pivots))
 

@@ -1,12 +1,11 @@
 """Degrees of a Maclaurin series: which are in play, how likely each is drawn, and what leaving some out costs."""
 
 from math import ceil, log2
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 from mercer.kernels import DotProductKernel
 from mercer.validation import check_integer, check_real
 
@@ -61,7 +60,7 @@ def degree_distribution(coefficients: Array, p: float, first: int = 0) -> Array:
     return weights / total if total > 0 else weights
 
 
-def largest_square(X: Any) -> float:
+def largest_square(X: Rows) -> float:
     """Return max |x|^2 in float64."""
     return float(_power_sums(X, 2).max())
 
@@ -101,14 +100,14 @@ def variance_ratio(kernel: DotProductKernel, p: float, moment: float) -> float:
     return p * moment / kernel.radius**2 if np.isfinite(kernel.radius) else 0.0
 
 
-def largest_sign_moment(X: Any) -> float:
+def largest_sign_moment(X: Rows) -> float:
     """Return the largest E[<w, x>^4] = 3|x|^4 - 2 sum_i x_i^4 over the rows, with w random signs."""
     return float((3 * _power_sums(X, 2) ** 2 - 2 * _power_sums(X, 4)).max())
 
 
-def _power_sums(X: Any, n: int) -> Array:
+def _power_sums(X: Rows, n: int) -> Array:
     """Return sum_i x_i^n of each row in float64: the square of a float32 overflows early."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         powers = sparse.csr_array((X.data.astype(np.float64) ** n, X.indices, X.indptr), shape=X.shape)
         return np.asarray(powers.sum(axis=1)).ravel()
     sums: Array = np.einsum("ij," * (n - 1) + "ij->i", *[X] * n, dtype=np.float64)

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import gammainc, gammaln
 from sklearn.utils.extmath import row_norms
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 from mercer.features.sketches.degrees import check_coefficients, largest_square, tail
 from mercer.features.sketches.variances import PairMoments
 from mercer.parallel import row_blocks
@@ -65,16 +65,16 @@ class Expansion(ABC):
     def reach(self, longest: float) -> float:
         """Return a guess of |v| for rows to come, where the rows of ``fit``, of length ``longest``, have v = 0."""
 
-    def beyond(self, kernel: Any, X: Any) -> float:
+    def beyond(self, kernel: Any, X: Rows) -> float:
         """Return the most that degrees beyond the last one carry of k(x, x) on the rows of X.
 
         No pair of rows loses more, by the inequality of Cauchy and Schwarz.
         """
         return 0.0
 
-    def rows(self, X: Any) -> tuple[Array, Array]:
+    def rows(self, X: Rows) -> tuple[Array, Array]:
         """Return v and the weights of the rows of X, dense."""
-        dense = X.toarray() if sparse.issparse(X) else X
+        dense = X.toarray() if is_sparse(X) else X
         V = np.empty((X.shape[0], self.width), dtype=X.dtype)
         np.multiply(dense, X.dtype.type(self.scale), out=V[:, : X.shape[1]])
         V[:, X.shape[1] :] = self.constant
@@ -83,20 +83,21 @@ class Expansion(ABC):
         V -= self.multiple(projection)[:, None] * u
         return V, self.weights(projection, np.einsum("ij,ij->i", V, V)).astype(X.dtype)
 
-    def moments(self, X: Any) -> tuple[PairMoments, Array]:
+    def moments(self, X: Rows) -> tuple[PairMoments, Array]:
         """Return the moments of all pairs of float64 rows v, and the weights; of many columns a part at a time."""
         n = X.shape[1]
         projection = self.scale * (X @ self.u[:n]) + self.constant * self.u[n:].sum()
         a = self.multiple(projection)[:, None]
-        used = np.unique(X.indices) if sparse.issparse(X) else np.arange(n)
+        used = np.unique(X.indices) if is_sparse(X) else np.arange(n)
         unused = np.delete(self.u[:n], used)  # where x is 0 in all rows, v is -a u
         t, s = (a @ a.T) * np.sum(unused**2), (a**2 @ (a**2).T) * np.sum(unused**4)
         last = self.constant - a * self.u[n:]
         t, s = t + last @ last.T, s + last**2 @ (last**2).T
-        columns = X.tocsc() if sparse.issparse(X) else X
+        columns = X.tocsc() if is_sparse(X) else X
         for start in range(0, len(used), _COLUMNS_AT_ONCE):
             some = used[start : start + _COLUMNS_AT_ONCE]
-            V = columns[:, some].toarray() if sparse.issparse(X) else columns[:, some]
+            part = columns[:, some]
+            V = part.toarray() if is_sparse(part) else part
             V = self.scale * V - a * self.u[some]
             t += V @ V.T
             V *= V
@@ -104,19 +105,19 @@ class Expansion(ABC):
         squares = np.diagonal(t)
         return PairMoments(t, np.outer(squares, squares), s), self.weights(projection, squares)
 
-    def sparse_rows(self, X: Any) -> tuple[Array, Array]:
+    def sparse_rows(self, X: sparse.csr_array) -> tuple[Array, Array]:
         """Return a(x) and the weights of CSR rows, without making v: its sketches follow from those of x and u."""
         projection, square = self._sparse_squares(X)
         return self.multiple(projection), self.weights(projection, square)
 
-    def squares(self, X: Any) -> Array:
+    def squares(self, X: Rows) -> Array:
         """Return |v(x)|^2 of each row in float64."""
-        if sparse.issparse(X):
+        if is_sparse(X):
             return np.maximum(self._sparse_squares(X.astype(np.float64))[1], 0.0)
         blocks = (self.rows(X[rows].astype(np.float64))[0] for rows in row_blocks(X.shape[0]))
         return np.concatenate([row_norms(V, squared=True) for V in blocks])
 
-    def _sparse_squares(self, X: Any) -> tuple[Array, Array]:
+    def _sparse_squares(self, X: sparse.csr_array) -> tuple[Array, Array]:
         n = X.shape[1]
         projection = self.scale * (X @ self.u[:n]) + self.constant * self.u[n:].sum()
         squares = self.scale**2 * np.asarray(X.multiply(X).sum(axis=1)).ravel() + self.constant**2
@@ -151,7 +152,7 @@ class SeriesExpansion(Expansion):
         """Return a length well within the radius of convergence of Vovk's kernel."""
         return sqrt(0.5)
 
-    def beyond(self, kernel: Any, X: Any) -> float:
+    def beyond(self, kernel: Any, X: Rows) -> float:
         """Return the tail of the series at the longest row."""
         return tail(kernel, self.last_degree + 1, largest_square(X))
 
@@ -176,7 +177,7 @@ class _FactorialExpansion(Expansion):
         """Return the length at which every degree k carries 1 / k! of the constant."""
         return float(self.rate**-0.5)
 
-    def beyond(self, kernel: Any, X: Any) -> float:
+    def beyond(self, kernel: Any, X: Rows) -> float:
         """Return the largest k(x, x) P(N > last degree), with N of the Poisson distribution of mean rate |v(x)|^2."""
         with np.errstate(over="ignore", invalid="ignore"):
             lost = kernel.evaluate_diag(X) * gammainc(self.last_degree + 1, self.rate * self.squares(X))
@@ -241,7 +242,7 @@ def _factorial_roots(rate: float, last: int) -> Array:
     return np.asarray(np.exp((k * np.log(rate) - gammaln(k + 1)) / 2))
 
 
-def mean_row(X: Any) -> Array:
+def mean_row(X: Rows) -> Array:
     """Return the mean of the rows in float64."""
     return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 

@@ -1,12 +1,9 @@
 """The linear kernel's own map: the columns themselves, or their count sketch where they are too many."""
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
 
 from mercer import core
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
@@ -50,7 +47,7 @@ class LinearFeatures(KernelMap):
         if not isinstance(kernel, Linear):
             raise ValueError(f"LinearFeatures: kernel must be Linear(), got {kernel!r}. Use feature_map(kernel).")
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         n_features = X.shape[1]
         self.index_, self.sign_ = draw_hashes(rng, n_components, (n_features if n_features > n_components else 0,))
         return int(min(n_features, n_components))
@@ -69,9 +66,9 @@ class LinearFeatures(KernelMap):
         return not self._exact
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         def copy(rows: slice, out: Array) -> None:
-            out[...] = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            out[...] = X[rows].toarray() if is_sparse(X) else X[rows]
 
         def sketch(rows: slice, out: Array) -> None:
             core.count_sketch(X, rows, self.index_, self.sign_, out)
@@ -79,8 +76,8 @@ class LinearFeatures(KernelMap):
         return copy if self._exact else sketch
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
-        return float(X.shape[1] * X.dtype.itemsize) if self._exact and sparse.issparse(X) else 0.0
+    def scratch_bytes(self, X: Rows) -> float:
+        return float(X.shape[1] * X.dtype.itemsize) if self._exact and is_sparse(X) else 0.0
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array:
@@ -89,7 +86,7 @@ class LinearFeatures(KernelMap):
         return power_sketch_variance(PairMoments.of(X, Y), 1, self.n_features_out_)
 
     @override
-    def largest_feature(self, norm: float, X: Any) -> float:
+    def largest_feature(self, norm: float, X: Rows) -> float:
         return float(X.shape[1] ** 0.5 * norm)
 
     def _check_stored(self, sizes: Sizes) -> None:

@@ -8,11 +8,10 @@ and only kernels with such a draw are served (a data-dependent map has none).
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.registry import of_nearest_ancestor
 from mercer.features.sketches.hashes import draw_signs
@@ -43,7 +42,7 @@ class ScalarDraws(ABC):
         """Number of draws."""
 
     @abstractmethod
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         """Return the function that writes the draws on ranges of rows of X."""
 
     @abstractmethod
@@ -55,7 +54,7 @@ class ScalarDraws(ABC):
         """Return E[W(x)^2 W(y)^2] for all pairs of rows, or None where it has no closed form."""
 
 
-def scalar_draws(kernel: Kernel, X: Any, n: int, rng: np.random.RandomState) -> ScalarDraws:
+def scalar_draws(kernel: Kernel, X: Rows, n: int, rng: np.random.RandomState) -> ScalarDraws:
     """Draw n independent scalar draws of a kernel expression."""
     if isinstance(kernel, Sum | Product):
         members = [scalar_draws(term, X, n, rng) for term in kernel.terms]
@@ -73,7 +72,7 @@ def scalar_draws(kernel: Kernel, X: Any, n: int, rng: np.random.RandomState) -> 
     return _Columns(kernel, factory(kernel, n), X, n, rng)
 
 
-def largest_moment(draws: ScalarDraws, X: Any) -> float:
+def largest_moment(draws: ScalarDraws, X: Rows) -> float:
     """Return the largest E[W(x)^4] over the rows of X, 0 where it has no closed form."""
     largest = 0.0
     for rows in row_blocks(X.shape[0], _MOMENT_ROWS):
@@ -94,7 +93,7 @@ class _Columns(ScalarDraws):
         order=Integers(("n",), least=0, below="n"),
     )
 
-    def __init__(self, kernel: Kernel, feature_map: FeatureMap, X: Any, n: int, rng: np.random.RandomState):
+    def __init__(self, kernel: Kernel, feature_map: FeatureMap, X: Rows, n: int, rng: np.random.RandomState):
         feature_map.fit_member(X, rng)
         self.feature_map = feature_map
         # A map may sort its features (Random Maclaurin by degree): shuffled, they are exchangeable again.
@@ -105,7 +104,7 @@ class _Columns(ScalarDraws):
         """Number of draws."""
         return len(self.order)
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         write_features = self.feature_map.writer(X)
         n = len(self.order)
 
@@ -149,7 +148,7 @@ class _SignedSum(ScalarDraws):
     def _check_stored(self, sizes: Sizes) -> None:
         require(sizes["m"] == len(self.kernel.terms), "the sum must have a member a term")
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         writers = [member.writer(X) for member in self.members]
 
         def write(rows: slice, out: Array) -> None:
@@ -198,7 +197,7 @@ class _Products(ScalarDraws):
     def _check_stored(self, sizes: Sizes) -> None:
         require(sizes["m"], "a product must have members")
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         writers = [member.writer(X) for member in self.members]
 
         def write(rows: slice, out: Array) -> None:
@@ -241,7 +240,7 @@ class _Transformed(ScalarDraws):
         """Number of draws."""
         return self.member.n_draws
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         return self.member.writer(self.kernel.apply(X))
 
     def mean(self, X: Array, Y: Array) -> Array:
@@ -269,12 +268,12 @@ class _Reweighted(ScalarDraws):
         """Number of draws."""
         return self.member.n_draws
 
-    def _weights(self, X: Any) -> Array:
+    def _weights(self, X: Rows) -> Array:
         if isinstance(self.kernel, Scaled):
             return np.full(X.shape[0], sqrt(self.kernel.scale))
         return inverse_lengths(self.kernel.kernel, X)
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         write_member = self.member.writer(X)
 
         def write(rows: slice, out: Array) -> None:

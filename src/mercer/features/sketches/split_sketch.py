@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.expansions import split_expansion
@@ -92,7 +92,7 @@ class SplitSketch(KernelMap):
                 "coefficients of a higher one overflow. Use TensorSketch."
             )
 
-    def _draw(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         expansion = split_expansion(kernel, X[sample_rows(rng, X.shape[0], _DIRECTION_ROWS)])
         self.strata_ = Strata.on_rows("SplitSketch", expansion, X, n_components, rng)
         self.direction_ = expansion.u
@@ -100,11 +100,11 @@ class SplitSketch(KernelMap):
         return self.strata_.n_features_out
 
     @override
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         return self.strata_.writer(X)
 
     @override
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         return self.strata_.scratch_bytes(X)
 
     @override

@@ -5,11 +5,10 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 from mercer.features.base import Writer
 from mercer.features.sketches.expansions import Expansion
 from mercer.features.sketches.hashes import draw_hashes
@@ -56,7 +55,7 @@ class Allocation:
     predicted: float
 
 
-def allocate(expansion: Expansion, sample: Any, n_components: int) -> Allocation:
+def allocate(expansion: Expansion, sample: Rows, n_components: int) -> Allocation:
     """Share the features so that the predicted mean square error on the sampled pairs is least.
 
     A sketched degree k costs V_k / D_k, with V_k the mean over pairs of g_k(x)^2 g_k(y)^2 D Var from the closed form,
@@ -81,7 +80,7 @@ def allocate(expansion: Expansion, sample: Any, n_components: int) -> Allocation
     return replace(alone, dropped=(0, *alone.dropped))
 
 
-def telling_rows(expansion: Expansion, sample: Any, rng: np.random.RandomState) -> Any:
+def telling_rows(expansion: Expansion, sample: Rows, rng: np.random.RandomState) -> Any:
     """Return the sample, or made-up rows around it where it lies at the anchor and so tells nothing of the degrees.
 
     One row does, and so do copies of one row: the mean of the rows is their anchor.
@@ -89,7 +88,7 @@ def telling_rows(expansion: Expansion, sample: Any, rng: np.random.RandomState) 
     longest = expansion.scale**2 * row_norms(sample, squared=True).max() + expansion.constant**2
     if expansion.squares(sample).max() > _AT_THE_ANCHOR**2 * longest:
         return sample
-    one = sample[:1].toarray() if sparse.issparse(sample) else sample[:1]
+    one = sample[:1].toarray() if is_sparse(sample) else sample[:1]
     directions = rng.standard_normal((_MADE_UP_ROWS, one.shape[1]))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     return one + expansion.reach(longest**0.5) / expansion.scale * directions
@@ -216,7 +215,7 @@ class Strata:
 
     @classmethod
     def on_rows(
-        cls, owner: str, expansion: Expansion, X: Any, n_components: int, rng: np.random.RandomState
+        cls, owner: str, expansion: Expansion, X: Rows, n_components: int, rng: np.random.RandomState
     ) -> "Strata":
         """Share the features by what a sample of the rows of X predicts, and draw."""
         sample = X[sample_rows(rng, X.shape[0], _ALLOCATION_ROWS)].astype(np.float64)
@@ -232,9 +231,9 @@ class Strata:
         exact = sum(exact_width(k, self.expansion.width) for k in self.allocation.exact)
         return exact + sum(self.allocation.sketched.values())
 
-    def writer(self, X: Any) -> Writer:
+    def writer(self, X: Rows) -> Writer:
         """Return the function that writes the features of ranges of rows of X."""
-        if sparse.issparse(X) and 1 not in self.allocation.exact:
+        if is_sparse(X) and 1 not in self.allocation.exact:
             return self._sparse_writer(X)
 
         def write(rows: slice, out: Array) -> None:
@@ -254,7 +253,7 @@ class Strata:
 
         return write
 
-    def _sparse_writer(self, X: Any) -> Writer:
+    def _sparse_writer(self, X: Rows) -> Writer:
         """Sketch v = [scale x, constant] - a u as the sketches of x and of the anchor: v itself would be dense."""
         n, u = X.shape[1], self.expansion.u
         constants = np.append(np.zeros(n), [self.expansion.constant] * (len(u) - n))
@@ -284,10 +283,10 @@ class Strata:
         """Whether any degree is sketched."""
         return len(self.pieces) > 0
 
-    def scratch_bytes(self, X: Any) -> float:
+    def scratch_bytes(self, X: Rows) -> float:
         """Return the bytes that making the features of a row of X takes beside them."""
         sketches = max((piece.degree * piece.width for piece in self.pieces), default=0)
-        dense = 0 if sparse.issparse(X) and 1 not in self.allocation.exact else 3 * self.expansion.width
+        dense = 0 if is_sparse(X) and 1 not in self.allocation.exact else 3 * self.expansion.width
         return float(X.dtype.itemsize * (sketches + dense))
 
     def mean(self, X: Array, Y: Array) -> Array:

@@ -7,12 +7,11 @@ independent signs, and is tested against re-drawn maps.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class PairMoments:
     s: Array
 
     @classmethod
-    def of(cls, X: Any, Y: Any) -> "PairMoments":
+    def of(cls, X: Rows, Y: Rows) -> "PairMoments":
         """Compute them for the rows of X and Y, dense or CSR."""
         t = np.asarray(safe_sparse_dot(X, Y.T, dense_output=True))
         N = np.outer(row_norms(X, squared=True), row_norms(Y, squared=True))
@@ -32,7 +31,7 @@ class PairMoments:
         return cls(t, N, s)
 
     @classmethod
-    def affine(cls, X: Any, Y: Any, gamma: float, coef0: float) -> "PairMoments":
+    def affine(cls, X: Rows, Y: Rows, gamma: float, coef0: float) -> "PairMoments":
         """Compute them for the rows [sqrt(gamma) x, sqrt(coef0)]."""
         plain = cls.of(X, Y)
         x = gamma * row_norms(X, squared=True) + coef0

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 from mercer.validation import canonical_csr, check_real
 
 RULES = ("scale", "median")
@@ -32,7 +31,7 @@ def inverse_square(scale: float) -> float:
         return float(np.float64(scale) ** -2.0)
 
 
-def total_variance(asker: str, X: Any, sample_weight: Any = None) -> float:
+def total_variance(asker: str, X: Rows, sample_weight: Any = None) -> float:
     """Return n_features times the variance of all entries of X, 1 where that is 0 (as scikit-learn's SVC does).
 
     ``asker`` is the parameter that an error names, such as ``"Gaussian: gamma='scale'"``.
@@ -41,7 +40,7 @@ def total_variance(asker: str, X: Any, sample_weight: Any = None) -> float:
     share = weights / weights.sum()
     n_features = X.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
-        if sparse.issparse(X):
+        if is_sparse(X):
             X = X.astype(np.float64)
             first = (share @ np.asarray(X.sum(axis=1)).ravel()) / n_features
             # The square of x - mean, entry by entry: x^2 - mean^2 would cancel where all entries are far from 0.
@@ -54,7 +53,7 @@ def total_variance(asker: str, X: Any, sample_weight: Any = None) -> float:
     return _in_range(asker, n_features * variance if variance > 0 or np.isnan(variance) else _flat(X), X)
 
 
-def median_distance(asker: str, distances: Callable[[Any, Any], Array], X: Any, sample_weight: Any = None) -> float:
+def median_distance(asker: str, distances: Callable[[Any, Any], Array], X: Rows, sample_weight: Any = None) -> float:
     """Return the weighted median of the non-zero ``distances(X, X)``, over at most 1000 rows; 1 where all are 0.
 
     Distances of 0 are left out: rows that repeat say nothing about a scale, and where most do the median would be 0.
@@ -76,20 +75,20 @@ def median_distance(asker: str, distances: Callable[[Any, Any], Array], X: Any, 
     return _in_range(asker, float(pairs[order][np.searchsorted(cumulative, cumulative[-1] / 2)]), X)
 
 
-def _flat(X: Any) -> float:
+def _flat(X: Rows) -> float:
     """Return the scale of rows that show none: 1 where all are equal, 0 where their squares underflow."""
-    values = np.asarray(X.data if sparse.issparse(X) else X).ravel()
+    values = np.asarray(X.data if is_sparse(X) else X).ravel()
     if values.size < X.shape[0] * X.shape[1]:
         values = np.append(values, 0.0)
     low, high = float(values.min()), float(values.max())
     return 1.0 if low == high or high - low > np.sqrt(_LEAST) else 0.0
 
 
-def _in_range(asker: str, value: float, X: Any) -> float:
+def _in_range(asker: str, value: float, X: Rows) -> float:
     """Return a squared scale of X, or say that X is out of the range in which it can be found."""
     if _LEAST <= value <= 1 / _LEAST:
         return value
-    entries = np.abs(X.data if sparse.issparse(X) else X)
+    entries = np.abs(X.data if is_sparse(X) else X)
     fault = "small" if value < _LEAST else "large"
     raise ValueError(
         f"{asker} cannot be taken from these rows: the entries of X, up to {entries.max():.3g}, are too {fault} for "
@@ -97,12 +96,12 @@ def _in_range(asker: str, value: float, X: Any) -> float:
     )
 
 
-def _rows(X: Any) -> Any:
+def _rows(X: Rows) -> Any:
     """Return rows as they are read here: ``Kernel.resolve`` is public, and takes them unchecked."""
-    return canonical_csr(X.tocsr()) if sparse.issparse(X) else X
+    return canonical_csr(X.tocsr()) if is_sparse(X) else X
 
 
-def _weights(X: Any, sample_weight: Any) -> Array:
+def _weights(X: Rows, sample_weight: Any) -> Array:
     if sample_weight is None:
         return np.ones(X.shape[0])
     weights = np.asarray(sample_weight, dtype=np.float64)

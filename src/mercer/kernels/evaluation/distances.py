@@ -1,27 +1,25 @@
 """Distances between rows, exact also where rows nearly coincide."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, is_sparse
 
 # Below this share of |x|^2 + |y|^2 the expanded square has lost 4 of its 16 digits, and is computed anew from x - y.
 _NEAR = 1e-4
 _PAIR_ENTRIES = 2**20
 
 
-def squared_distances(X: Any, Y: Any) -> Array:
+def squared_distances(X: Rows, Y: Rows) -> Array:
     """Return |x - y|^2 for all pairs of rows, in float64.
 
     Far pairs by |x|^2 + |y|^2 - 2 <x, y>, one matrix product, after centring dense rows; near pairs, where that
     difference cancels, from x - y itself. Cost O(n m d), and O(d) more for each near pair.
     """
     X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
-    if not (sparse.issparse(X) or sparse.issparse(Y)):
+    if not (is_sparse(X) or is_sparse(Y)):
         centre = Y.mean(axis=0)
         X, Y = X - centre, Y - centre
     size = row_norms(X, squared=True)[:, np.newaxis] + row_norms(Y, squared=True)
@@ -37,8 +35,8 @@ def squared_distances(X: Any, Y: Any) -> Array:
     return squares
 
 
-def absolute_distances(X: Any, Y: Any) -> Array:
+def absolute_distances(X: Rows, Y: Rows) -> Array:
     """Return |x - y|_1 for all pairs of rows, in float64."""
-    if sparse.issparse(X) != sparse.issparse(Y):
+    if is_sparse(X) != is_sparse(Y):
         X, Y = sparse.csr_array(X), sparse.csr_array(Y)
     return np.asarray(manhattan_distances(X, Y), dtype=np.float64)
