@@ -50,6 +50,7 @@ from mercer import (
     VovkPolynomial,
 )
 from mercer.data.tables import TablePreparation, open_table
+from mercer.learners import ColumnPreparation
 from mercer.learners.table_model import TableModel
 
 ROWS = np.random.RandomState(0).rand(48, 4)
@@ -176,6 +177,9 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     yield mercer.LocalKernelRidge(EXPRESSION), ROWS, one
     yield mercer.LocalKernelRidgeClassifier(GAUSSIAN, **small), ROWS, LABELS
     yield mercer.LocalKernelRidgeClassifier(class_weight="balanced", **small), CSR, one > 0.5
+    yield mercer.TunedRegressor(**small), ROWS, one
+    yield mercer.TunedClassifier(class_weight="balanced", **small), np.where(ROWS > 0.95, np.nan, ROWS), LABELS
+    yield mercer.TunedClassifier(), ROWS.astype(np.float32), one > 0.5
     yield mercer.KernelOneClassSVM(GAUSSIAN, **few), ROWS, None
     yield mercer.KernelPCA(GAUSSIAN, n_components=3, map_components=7, fit_inverse_transform=True), ROWS, None
     yield mercer.KernelPCA(features=sketch, random_state=0), CSR, None
@@ -214,6 +218,7 @@ def tables() -> Iterator[tuple[Any, Any]]:
     for target in ("target", "one"):
         model = TableModel(**learner, test_fraction=0.2).fit(open_table(str(folder / "rows.csv")), target)
         yield model, str(folder / "rows.csv")
+    yield ColumnPreparation().fit(np.where(ROWS > 0.95, np.nan, ROWS)), None
     yield TablePreparation().fit(open_table(str(folder / "rows.csv"))), None
 
 

@@ -17,6 +17,8 @@ ESTIMATORS = sorted(PUBLIC)
 QUICK = {"n_components": 16, "map_components": 16, "rank": 4, "n_clusters": 3, "n_landmarks": 8, "leaf_rows": 16}
 OWN = {"KitchenSinksClassifier": {"C": 1.0}}
 OTHERS = {
+    "TunedClassifier": {"time_budget": []},  # with one, the time decides
+    "TunedRegressor": {"time_budget": []},
     "LocalKernelRidge": {"alpha": [0.5, 2.0]},
     "LocalKernelRidgeClassifier": {"alpha": [0.5, 2.0]},
     "ScaleColumns": {"weights": [np.linspace(-1.0, 1.0, 10), [0.0, 2.0] * 5]},

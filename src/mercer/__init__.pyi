@@ -66,6 +66,8 @@ from mercer.learners import LocalKernelRidge as LocalKernelRidge
 from mercer.learners import LocalKernelRidgeClassifier as LocalKernelRidgeClassifier
 from mercer.learners import NOGDClassifier as NOGDClassifier
 from mercer.learners import NOGDRegressor as NOGDRegressor
+from mercer.learners import TunedClassifier as TunedClassifier
+from mercer.learners import TunedRegressor as TunedRegressor
 from mercer.storage import ModelFileError as ModelFileError
 from mercer.storage import load as load
 from mercer.storage import save as save

@@ -6,7 +6,10 @@ Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same
 from mercer.learners.cca import KernelCCA
 from mercer.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from mercer.learners.kmeans import KernelKMeans
+from mercer.learners.local.preparation import ColumnPreparation
+from mercer.learners.local.report import TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge, LocalKernelRidgeClassifier
+from mercer.learners.local.tuned import TunedClassifier, TunedRegressor
 from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
 from mercer.learners.online.fogd import FOGDClassifier, FOGDRegressor
@@ -16,6 +19,7 @@ from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR
 
 __all__ = [
+    "ColumnPreparation",
     "FOGDClassifier",
     "FOGDRegressor",
     "KernelCCA",
@@ -33,4 +37,7 @@ __all__ = [
     "LocalKernelRidgeClassifier",
     "NOGDClassifier",
     "NOGDRegressor",
+    "TunedClassifier",
+    "TunedRegressor",
+    "TuningReport",
 ]

@@ -25,6 +25,7 @@ _NOT_IN_FILES = ("FunctionKernel",)  # it holds a user's function
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "mercer.data.tables": ("TablePreparation",),
+    "mercer.learners.local.preparation": ("ColumnPreparation",),
     "mercer.learners.table_model": ("TableModel",),
     **foreign.MODULES,
 }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.trees import RandomTree
 
@@ -36,7 +36,15 @@ class LeafSample:
         >>> len(sample.rows), [len(leaf) for leaf in sample.leaves]
         (40, [20, 20])
         """
-        chosen = np.sort(rng.permutation(tree.n_leaves)[:n_leaves])
+        return cls._of(tree, np.sort(rng.permutation(tree.n_leaves)[:n_leaves]))
+
+    @classmethod
+    def around(cls, tree: RandomTree, X: Rows) -> "LeafSample":
+        """Take the leaves that some rows fall into: two trees are then compared on rows that they share."""
+        return cls._of(tree, np.unique(tree.leaf_of(X)))
+
+    @classmethod
+    def _of(cls, tree: RandomTree, chosen: Array) -> "LeafSample":
         parts = [tree.leaves[b] for b in chosen]
         ends = np.cumsum([len(part) for part in parts])
         return cls(
@@ -45,15 +53,29 @@ class LeafSample:
 
 
 def relative_error(
-    system: LeafSystem, Y: Array, alpha: float, sample_weight: Array | None = None, left_out: Array | None = None
+    system: LeafSystem,
+    Y: Array,
+    alpha: float,
+    sample_weight: Array | None = None,
+    left_out: Array | None = None,
+    *,
+    variance: Array | None = None,
 ) -> float:
     """Return the mean squared leave-one-out error in units of the variance of y, averaged over the targets.
 
-    Each square counts as often as its row: weights are repetitions.
+    Each square counts as often as its row: weights are repetitions. ``variance`` (k,) is that of y on other rows, for
+    errors of samples that differ; by default it is that of the rows of the system.
     """
     residuals = system.solve(Y, alpha, sample_weight, left_out=left_out).loo_residuals
     weight = np.ones(len(Y)) if sample_weight is None else sample_weight
-    mean = weight @ Y / weight.sum()
-    spread = weight @ (Y - mean) ** 2
-    errors = weight @ np.square(residuals)  # type: ignore[arg-type]
-    return float(np.mean(errors / np.where(spread > 0, spread, 1.0)))
+    if variance is None:
+        variance = variances(Y, weight)
+    errors = weight @ np.square(residuals) / weight.sum()  # type: ignore[arg-type]
+    return float(np.mean(errors / variance))
+
+
+def variances(Y: Array, weight: Array) -> Array:
+    """Return the weighted variance of each column, 1 where it is 0."""
+    share = weight / weight.sum()
+    found = share @ (Y - share @ Y) ** 2
+    return np.asarray(np.where(found > 0, found, 1.0))

@@ -1,0 +1,92 @@
+"""Intervals of predictions from leave-one-out residuals, scaled by a model of their size."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.kernels import Matern
+from mercer.learners.local.ridge import LocalKernelRidge
+from mercer.learners.local.scaling import weighted_median
+from mercer.state import Member, Reals, Sizes, Stored, part, require
+from mercer.validation import check_real
+
+# What is added to the residuals before their logarithm, in medians of their size: a residual near 0 says little.
+_SMALL = 0.02
+# Ridges of the model of sizes, of which leave-one-out errors choose: logarithms of residuals are noisy.
+_ALPHAS = (1.0, 3.0, 10.0, 30.0)
+# The kernel of the model of sizes that does not know the learned metric: noise may depend on columns that y does not.
+_PLAIN = Matern(1.5, length_scale="median")
+
+
+@part("Intervals")
+@dataclass(frozen=True)
+class Intervals:
+    r"""Half widths :math:`q\, s(x)`: s predicts the size of the residual, q is a quantile of :math:`|e_i| / s_i`.
+
+    Both e and s are leave-one-out values, so that no row judges itself. Intervals of constant width are too wide where
+    the target is sure and too narrow where it is not; these cover about evenly.
+
+    Attributes
+    ----------
+    size : LocalKernelRidge
+        The model of log(|e| + 0.02 median |e|), of one tree. Its kernel is that of the model or a plain one of all
+        columns, whichever has the least leave-one-out error: noise may depend on other columns than the target.
+    ratios : ndarray
+        |e_i| / s_i, ascending.
+    shares : ndarray
+        The share of the weight of the rows up to each of ``ratios``, of all rows and one more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LocalKernelRidge
+    >>> from mercer.learners.local.intervals import Intervals
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.rand(1000, 1)
+    >>> y = X[:, 0] * rng.randn(1000)  # the noise grows with x
+    >>> model = LocalKernelRidge(random_state=0).fit(X, y)
+    >>> half = Intervals.of(model, X).half_widths("example", np.array([[0.1], [0.9]]), 0.9)
+    >>> bool(half[1] > 3 * half[0])
+    True
+    """
+
+    _stored = Stored(size=Member(LocalKernelRidge), ratios=Reals(("n",), 0.0), shares=Reals(("n",), 0.0))
+
+    size: LocalKernelRidge
+    ratios: Array
+    shares: Array
+
+    @classmethod
+    def of(cls, model: LocalKernelRidge, rows: Array, sample_weight: Array | None = None) -> "Intervals":
+        """Learn from the leave-one-out residuals of a model of one target, fitted on these rows."""
+        weight = np.ones(len(rows)) if sample_weight is None else sample_weight
+        sizes = np.abs(model.loo_residuals_)
+        unit = weighted_median(sizes, weight) or float(sizes.max()) or 1.0
+        logs = np.log(sizes / unit + _SMALL) + np.log(unit)
+        params = {"n_landmarks": model.n_landmarks, "leaf_rows": model.leaf_rows, "random_state": model.random_state}
+        size = min(
+            (
+                LocalKernelRidge(kernel, alphas=_ALPHAS, n_trees=1, **params).fit(rows, logs, weight)
+                for kernel in (model.kernel_, _PLAIN)
+            ),
+            key=lambda fitted: float(weight @ fitted.loo_residuals_**2),
+        )
+        if size._rows.shape == model._rows.shape and np.array_equal(size._rows, model._rows):
+            size._rows = model._rows  # held and stored once
+        ratios = sizes / np.exp(logs - size.loo_residuals_)
+        order = np.argsort(ratios, kind="stable")
+        return cls(size, ratios[order], np.cumsum(weight[order]) / (weight.sum() + 1))
+
+    def half_widths(self, owner: str, X: Array, coverage: float) -> Array:
+        """Return the half width of the interval of each row."""
+        level = check_real(owner, "coverage", coverage, least=0, strict=True)
+        if level >= 1:
+            raise ValueError(f"{owner}: coverage must be a number between 0 and 1, got {coverage!r}.")
+        place = min(int(np.searchsorted(self.shares, level)), len(self.ratios) - 1)
+        return np.asarray(self.ratios[place] * np.exp(self.size.predict(X).astype(np.float64)))
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(sizes["n"] >= 1, "ratios must hold a row")
+        require(np.all(np.diff(self.ratios) >= 0), "ratios must ascend")
+        require(np.all(np.diff(self.shares) >= 0), "shares must ascend")

@@ -1,0 +1,143 @@
+"""Metrics learned from gradients: directions in which the target does not change are shortened."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.features import OrthogonalFeatures
+from mercer.kernels import Gaussian
+from mercer.kernels.bandwidth import median_distance
+from mercer.kernels.distances import squared_distances
+from mercer.solvers import ridge_path
+from mercer.solvers.local.gradients import gradient_outer_product
+
+# Ridges that are tried in every fit on features, in units of k(x, x).
+_ALPHAS = np.logspace(-5, 2, 15)
+# Length scales of the first fit, in median distances; it ends at the first that is worse than the one before.
+_LENGTHS = (1.0, 0.5, 0.25)
+# A round tries the last length scale and these multiples of it; the last one where the others are no better.
+_NARROWER, _WIDER = 0.6, 1.6
+# A metric is not improved further once its error is above this multiple of the best.
+_WORSE = 1.03
+# What is added to the eigenvalues of a metric, relative to the largest: no direction vanishes.
+_FLOOR = 1e-8
+
+
+@dataclass(frozen=True)
+class MetricFit:
+    """A metric, and the ridge regression on Fourier features that judged it.
+
+    Attributes
+    ----------
+    transform : ndarray of shape (d, d)
+        T: rows times T have the metric.
+    length : float
+        The length scale of the Gaussian kernel, in median distances of the transformed rows.
+    unit : float
+        The median distance of the transformed rows.
+    error : float
+        The leave-one-out error in units of the variance of y, averaged over the targets.
+    alpha : float
+        The ridge of that error.
+    gradients : ndarray of shape (d, d)
+        The average gradient outer product of the fit.
+    """
+
+    transform: Array
+    length: float
+    unit: float
+    error: float
+    alpha: float
+    gradients: Array
+
+
+@dataclass(frozen=True)
+class MetricRows:
+    """Some prepared rows with targets (n, k), weights and what leaving a row out removes; features and their seed."""
+
+    X: Array
+    Y: Array
+    weight: Array
+    left_out: Array
+    n_components: int
+    seed: int
+
+
+def first_fit(rows: MetricRows) -> MetricFit:
+    """Fit without a metric, at the best of a few length scales."""
+    identity = np.eye(rows.X.shape[1])
+    best = fit_metric(rows, identity, _LENGTHS[0])
+    for length in _LENGTHS[1:]:
+        other = fit_metric(rows, identity, length)
+        if other.error >= best.error:
+            break
+        best = other
+    return best
+
+
+def learned_metrics(first: MetricFit, rows: MetricRows, *, full: bool, n_rounds: int = 3) -> Iterator[MetricFit]:
+    """Yield the fit of each round: the metric of a round is the root of the gradients of the round before.
+
+    Parameters
+    ----------
+    first : MetricFit
+        The fit without a metric.
+    rows : MetricRows
+    full : bool
+        Whether directions are rotated, or columns scaled only.
+    """
+    best = last = first
+    for _ in range(n_rounds):
+        transform = _root(last.gradients, full=full)
+        tried = [fit_metric(rows, transform, factor * last.length) for factor in (1, _NARROWER)]
+        if tried[1].error >= tried[0].error:
+            tried.append(fit_metric(rows, transform, _WIDER * last.length))
+        last = min(tried, key=lambda fit: fit.error)
+        yield last
+        if last.error > _WORSE * best.error:
+            return
+        best = min(best, last, key=lambda fit: fit.error)
+
+
+def fit_metric(sample: MetricRows, transform: Array, length: float) -> MetricFit:
+    """Fit a ridge regression on Fourier features of rows times a transform, with the best of a few ridges.
+
+    Time O(n D^2 + D^3) for D features, and O(n D) per ridge and target.
+    """
+    X, Y, weight = sample.X, sample.Y, sample.weight
+    rows = X @ transform.astype(X.dtype)
+    unit = median_distance("metric", squared_distances, rows, weight) ** 0.5
+    kernel = Gaussian(gamma=0.5 / (length * unit) ** 2)
+    params = {"n_components": sample.n_components, "random_state": sample.seed}
+    features = OrthogonalFeatures(kernel, structured=False, **params).fit(rows)
+    Z = features.transform(rows)
+    total = float(weight.sum())
+    share = weight / total
+    mean_z, mean_y = share @ Z, share @ Y
+    Z -= mean_z.astype(Z.dtype)
+    weighted = (weight[:, None] * Z).astype(Z.dtype) if np.any(weight != 1) else Z
+    gram, cross = (weighted.T @ Z).astype(np.float64), (weighted.T @ (Y - mean_y).astype(Z.dtype)).astype(np.float64)
+    path = ridge_path(gram, cross)
+    errors = path.leave_one_out(Z, Y - mean_y, _ALPHAS, total, weight, sample.left_out)
+    spread = float(np.sum(weight @ (Y - mean_y) ** 2))
+    best = int(np.argmin(errors))
+    uncentred = gram / total + np.outer(mean_z, mean_z)
+    gradients = gradient_outer_product(features.frequencies_, path.coef(_ALPHAS[best]), uncentred)
+    gradients = transform @ gradients @ transform.T
+    error = float(errors[best]) / (spread or 1.0)
+    return MetricFit(transform, length, unit, error, float(_ALPHAS[best]), (gradients + gradients.T) / 2)
+
+
+def _root(gradients: Array, *, full: bool) -> Array:
+    """Return the root of a matrix of gradients, scaled to the largest eigenvalue 1, or that of its diagonal."""
+    if not full:
+        diagonal = np.maximum(np.diagonal(gradients), 0.0)
+        largest = diagonal.max()
+        return np.diag(np.sqrt(diagonal / largest + _FLOOR)) if largest > 0 else np.eye(len(gradients))
+    values, vectors = np.linalg.eigh(gradients)
+    if values[-1] <= 0:
+        return np.eye(len(gradients))
+    roots = np.sqrt(np.maximum(values, 0.0) / values[-1] + _FLOOR)
+    return np.asarray((vectors * roots) @ vectors.T)

@@ -1,0 +1,249 @@
+"""The search of a tuned estimator: scaling of columns, metric, kernel, scale and ridge, by leave-one-out errors."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.kernels import ExponentialPower, Gaussian, Kernel, Laplacian, Matern, Metric, ScaledColumns
+from mercer.learners.local.metrics import MetricFit, MetricRows, first_fit, learned_metrics
+from mercer.learners.local.report import Trial
+from mercer.learners.local.scaling import METHODS, ColumnScaling
+from mercer.solvers.local.leaf_ridge import LeafSystem
+from mercer.solvers.local.leaf_sample import LeafSample, relative_error, variances
+from mercer.solvers.local.trees import RandomTree
+
+# Rows and features of the fits that choose the scaling of columns, and of those that learn a metric.
+_SCALING_ROWS, _SCALING_FEATURES = 4096, 256
+_METRIC_ROWS, _METRIC_FEATURES = 8192, 512
+# Rows per feature of these fits, and features, at least.
+_ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
+# Leaves and landmarks of the fits that choose a kernel.
+_LEAVES, _LANDMARKS = 4, 256
+# Kernels of a distance r in units of the median Euclidean distance, with the scales at which they begin.
+_FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
+    "L1 Laplace": (lambda scale: Laplacian(gamma=1 / scale), (2.0, 8.0)),
+    "Laplace": (lambda scale: ExponentialPower(1.0, length_scale=scale), (1.4, 5.6)),
+    "Matern 3/2": (lambda scale: Matern(1.5, length_scale=scale), (1.0,)),
+    "Gaussian": (lambda scale: Gaussian(gamma=0.5 / scale**2), (1.0,)),
+}
+# Kernels that are tried with each metric. That of L1 distances is no kernel of rotated columns.
+_TRIED = {"diagonal": tuple(_FAMILIES), "full": ("Laplace", "Matern 3/2")}
+# Pairs of metric and kernel whose scale is improved.
+_WALKERS = 3
+# Bounds of the scale, and of the ridge, which float32 factors set.
+_SCALES, _ALPHAS = (0.05, 60.0), (2e-4, 30.0)
+_FIRST_ALPHAS = (1e-3, 3.0)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A point of the search: metric, kernel family, scale and ridge, with its error."""
+
+    metric: str
+    family: str
+    scale: float
+    alpha: float
+    error: float = np.inf
+
+    def __str__(self) -> str:
+        return f"{self.family}, {self.metric} metric, scale {self.scale:.3g}, alpha {self.alpha:.3g}"
+
+
+class OutOfTimeError(Exception):
+    """The time budget of a search has ended."""
+
+
+class Search:
+    """Chooses all that a model on leaves needs, on the training rows alone.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Numbers, not scaled.
+    Y : ndarray of shape (n, k)
+        Targets, standardised or +1 and -1.
+    weight, left_out : ndarray of shape (n,)
+        The weights of rows, positive, and what leaving a row out removes.
+    dtype : dtype
+        The precision of all fits.
+    leaf_rows : int
+    seed : int
+    deadline : float
+        The value of ``time.monotonic`` at which the search ends; inf for none.
+    tell : callable
+        Called with each trial.
+    """
+
+    def __init__(
+        self,
+        rows: Array,
+        Y: Array,
+        weight: Array,
+        left_out: Array,
+        *,
+        dtype: np.dtype[np.floating],
+        leaf_rows: int,
+        seed: int,
+        deadline: float = np.inf,
+        tell: Callable[[Trial], None] = lambda trial: None,
+    ):
+        self._raw, self._Y, self._weight, self._left_out = rows, Y, weight, left_out
+        self._dtype, self._leaf_rows, self._deadline, self._tell = dtype, leaf_rows, deadline, tell
+        self._variance = variances(Y, weight)
+        self._rng = np.random.RandomState(seed)
+        self._seed = seed
+        self._systems: dict[str, tuple[Array, LeafSample, Array | None]] = {}
+        self.trials: list[Trial] = []
+        self.ended = "done"
+        self.metrics: dict[str, MetricFit] = {}
+        self.importances = np.ones(rows.shape[1])
+
+    def run(self) -> tuple[ColumnScaling, Array, Choice]:
+        """Return the scaling, the scaled rows in float32, and the choice."""
+        scaling = self._choose_scaling()
+        rows = scaling.transform(self._raw, self._dtype)
+        self._learn_metrics(rows)
+        self._rows = rows
+        best = Choice("diagonal", "Matern 3/2", 1.0, self._first_alpha("diagonal"))
+        try:
+            best = self._choose_kernel()
+        except OutOfTimeError:
+            self.ended = "time_budget"
+            best = min(self._found, key=lambda choice: choice.error, default=best)
+        return scaling, rows, best
+
+    def kernel(self, choice: Choice) -> Kernel:
+        """Return the kernel of a choice, of scaled rows."""
+        fit = self.metrics[choice.metric]
+        inner = _FAMILIES[choice.family][0](choice.scale)
+        transform = fit.transform / fit.unit
+        if choice.metric == "diagonal":
+            return ScaledColumns(inner, tuple(np.diagonal(transform).tolist()))
+        return Metric(inner, transform)
+
+    def _sample(self, n_rows: int) -> Array:
+        n = len(self._raw)
+        return np.arange(n) if n <= n_rows else np.sort(self._rng.permutation(n)[:n_rows])
+
+    def _metric_rows(self, rows: Array, some: Array, most: int) -> MetricRows:
+        """Return some rows to learn a metric on, with an even number of features, at most one for four rows."""
+        n_features = int(np.clip(self._weight.sum() / _ROWS_PER_FEATURE, _LEAST_FEATURES, most)) // 2 * 2
+        weights = self._weight[some], self._left_out[some]
+        return MetricRows(rows, self._Y[some], *weights, n_features, self._seed)
+
+    def _choose_scaling(self) -> ColumnScaling:
+        """Take the scaling with the least error of a fit without a metric."""
+        some = self._sample(_SCALING_ROWS)
+        best, least = None, np.inf
+        for method in METHODS:
+            start = time.monotonic()
+            scaling = ColumnScaling.of(self._raw, method, np.random.RandomState(self._seed), self._weight)
+            rows = scaling.transform(self._raw[some], self._dtype)
+            fit = first_fit(self._metric_rows(rows, some, _SCALING_FEATURES))
+            self._note("columns", method, fit.error, start)
+            if fit.error < least:
+                best, least = scaling, fit.error
+            if self._late():
+                break
+        assert best is not None  # noqa: S101
+        return best
+
+    def _learn_metrics(self, rows: Array) -> None:
+        """Learn a diagonal and a full metric, each the best of a few rounds."""
+        some = self._sample(_METRIC_ROWS)
+        sample = self._metric_rows(rows[some], some, _METRIC_FEATURES)
+        start = time.monotonic()
+        first = first_fit(sample)
+        self._note("metric", "none", first.error, start)
+        best_of_all = first
+        for name, full in (("diagonal", False), ("full", True)):
+            best = first
+            start = time.monotonic()
+            if not self._late():
+                for fit in learned_metrics(first, sample, full=full):
+                    self._note("metric", name, fit.error, start)
+                    start = time.monotonic()
+                    best = min(best, fit, key=lambda one: one.error)
+                    if self._late():
+                        break
+            self.metrics[name] = best
+            best_of_all = min(best_of_all, best, key=lambda one: one.error)
+        self.importances = np.maximum(np.diagonal(best_of_all.gradients), 0.0)
+
+    def _choose_kernel(self) -> Choice:
+        self._found: list[Choice] = []
+        queries = self._rng.permutation(len(self._rows))[:_LEAVES]
+        starts: dict[tuple[str, str], Choice] = {}
+        for metric, families in _TRIED.items():
+            self._prepare(metric, queries)
+            for family in families:
+                tried = [
+                    self._tried("kernel", Choice(metric, family, scale, self._first_alpha(metric)))
+                    for scale in _FAMILIES[family][1]
+                ]
+                starts[metric, family] = min(tried, key=lambda choice: choice.error)
+        walkers = sorted(starts.values(), key=lambda choice: choice.error)[:_WALKERS]
+        walked = [self._walk("scale", choice, scale=2.0) for choice in walkers]
+        best = min(walked, key=lambda choice: choice.error)
+        best = self._walk("alpha", best, alpha=3.0)
+        best = self._walk("scale", best, scale=2**0.5)
+        return self._walk("alpha", best, alpha=3.0)
+
+    def _walk(self, step: str, best: Choice, *, scale: float = 1.0, alpha: float = 1.0) -> Choice:
+        """Multiply scale or alpha by a factor, or else divide by it, while the error falls."""
+        for sign in (1, -1):
+            improved = False
+            while True:
+                new_scale, new_alpha = best.scale * scale**sign, best.alpha * alpha**sign
+                inside = _SCALES[0] <= new_scale <= _SCALES[1] and _ALPHAS[0] <= new_alpha <= _ALPHAS[1]
+                other = self._tried(step, replace(best, scale=new_scale, alpha=new_alpha)) if inside else best
+                if not other.error < best.error:
+                    break
+                best, improved = other, True
+            if improved:
+                break
+        return best
+
+    def _tried(self, step: str, choice: Choice) -> Choice:
+        known = [one for one in self._found if replace(one, error=np.inf) == replace(choice, error=np.inf)]
+        if known:
+            return known[0]
+        if self._late():
+            raise OutOfTimeError
+        start = time.monotonic()
+        rows, sample, landmarks = self._systems[choice.metric]
+        kernel = _FAMILIES[choice.family][0](choice.scale)
+        system = LeafSystem(kernel, rows, sample.leaves, landmarks)
+        weights = (self._weight[sample.rows], self._left_out[sample.rows])
+        found = replace(
+            choice, error=relative_error(system, self._Y[sample.rows], choice.alpha, *weights, variance=self._variance)
+        )
+        self._found.append(found)
+        self._note(step, str(choice), found.error, start)
+        return found
+
+    def _prepare(self, metric: str, queries: Array) -> None:
+        """Cut the rows in the space of a metric, and keep the leaves of a few rows that all metrics share."""
+        fit = self.metrics[metric]
+        rows = self._rows @ (fit.transform / fit.unit).astype(self._dtype)
+        tree = RandomTree.of(rows, self._leaf_rows, np.random.RandomState(self._seed))
+        sample = LeafSample.around(tree, rows[queries])
+        landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:_LANDMARKS])]
+        self._systems[metric] = rows[sample.rows], sample, landmarks
+
+    def _first_alpha(self, metric: str) -> float:
+        return float(np.clip(self.metrics[metric].alpha, *_FIRST_ALPHAS))
+
+    def _late(self) -> bool:
+        late = time.monotonic() > self._deadline
+        if late:
+            self.ended = "time_budget"
+        return late
+
+    def _note(self, step: str, what: str, error: float, start: float) -> None:
+        trial = Trial(step, what, float(error), time.monotonic() - start)
+        self.trials.append(trial)
+        self._tell(trial)
