@@ -49,10 +49,13 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from mercer.learners import ColumnPreparation
-    >>> ColumnPreparation(method="common").fit_transform([[0.0, 1.0], [2.0, np.nan], [4.0, 1.0]]).round(2)
-    array([[-1.69,  0.  ],
-           [ 0.  ,  0.  ],
-           [ 1.69,  0.  ]])
+    >>> preparation = ColumnPreparation(method="common")
+    >>> preparation.fit_transform([[0.0, 1.0], [2.0, np.nan], [4.0, 1.0]]).round(2)
+    array([[-1.66, -0.28],
+           [ 0.  ,  0.55],
+           [ 1.66, -0.28]])
+    >>> preparation.get_feature_names_out().tolist()  # the second column is constant where it is not missing
+    ['x0', 'x1 is missing']
     """
 
     _stored = Stored(

@@ -1,0 +1,87 @@
+"""The search: what it must choose on tables of known truth, walks, deadlines, and the kernel of a choice."""
+
+import time
+
+import numpy as np
+import pytest
+
+from mercer import Metric
+from mercer.kernels import ScaledColumns
+from mercer.learners.local.search import Choice, Search
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def search_of(X, y, **params):
+    y = ((y - y.mean()) / y.std())[:, None]
+    ones = np.ones(len(X))
+    return Search(X, y, ones, ones, dtype=FLOAT64, leaf_rows=params.pop("leaf_rows", 200), seed=0, **params)
+
+
+@pytest.fixture
+def rotated(rng):
+    """A target of one direction that no column is: a full metric is the right one."""
+    X = rng.standard_normal((800, 6))
+    return X, np.sin(2 * X.sum(axis=1) / 6**0.5)
+
+
+def test_a_rotated_target_asks_for_a_full_metric(rotated):
+    search = search_of(*rotated)
+    _, _, choice = search.run()
+    assert choice.metric == "full"
+    assert isinstance(search.kernel(choice), Metric)
+
+
+def test_a_target_of_one_column_asks_for_a_diagonal_metric(rng):
+    X = rng.standard_normal((800, 6))
+    search = search_of(X, np.sign(X[:, 2]) + 0.01 * rng.standard_normal(800))
+    _, _, choice = search.run()
+    assert choice.metric == "diagonal"
+    kernel = search.kernel(choice)
+    assert isinstance(kernel, ScaledColumns)
+    assert np.argmax(np.abs(kernel.weights)) == 2
+    assert np.argmax(search.importances) == 2
+
+
+def test_heavy_tails_ask_for_ranks_or_bent_columns(rng):
+    X = np.exp(4 * rng.standard_normal((600, 3)))
+    scaling, rows, _ = search_of(X, np.sin(np.log(X[:, 0]))).run()
+    assert scaling.method == "rank"
+    np.testing.assert_array_equal(rows, scaling.transform(X, FLOAT64))
+
+
+def test_the_choice_has_the_least_error_that_was_tried(rotated):
+    told = []
+    search = search_of(*rotated, tell=told.append)
+    _, _, choice = search.run()
+    tried = [trial.error for trial in search.trials if trial.step in ("kernel", "scale", "alpha")]
+    assert choice.error == min(tried)
+    assert told == search.trials
+    assert len({trial.what for trial in search.trials if trial.step in ("kernel", "scale", "alpha")}) == len(tried)
+
+
+def test_a_walk_goes_downhill_both_ways_within_bounds(rotated, monkeypatch):
+    search = search_of(*rotated)
+    for best in (0.1, 1.0, 8.0, 1000.0):
+
+        def tried(step, choice, best=best):
+            return Choice(choice.metric, choice.family, choice.scale, choice.alpha, abs(np.log(choice.scale / best)))
+
+        monkeypatch.setattr(search, "_tried", tried)
+        start = tried("scale", Choice("full", "Laplace", 1.0, 0.1))
+        found = search._walk("scale", start, scale=2.0)
+        assert abs(np.log2(found.scale / min(best, 32.0))) <= 0.5
+        assert 0.05 <= found.scale <= 60
+
+
+def test_a_deadline_ends_the_search_with_what_was_found(rotated):
+    search = search_of(*rotated, deadline=time.monotonic())
+    scaling, _, choice = search.run()
+    assert search.ended == "time_budget"
+    assert scaling.method == "rank"
+    search.kernel(choice)
+    later = search_of(*rotated)
+    late = iter([False] * 12 + [True] * 1000)
+    later._late = lambda: next(late)
+    _, _, choice = later.run()
+    assert np.isfinite(choice.error)
