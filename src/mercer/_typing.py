@@ -4,23 +4,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-if TYPE_CHECKING:  # so that asking for versions does not load SciPy
-    from scipy import sparse
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array as Csr  # noqa: N812
     from typing_extensions import override
 else:
+    # SciPy is not loaded for a type, so that asking for versions stays quick.
+    Csr = Any
 
     def override(method: Any) -> Any:
         """Mark a method that takes the place of an inherited one, whose docstring it shares (``typing.override``)."""
         return method
 
 
-__all__ = ["Array", "Csr", "Rows", "is_sparse", "override"]
+__all__ = ["Array", "Csr", "Rows", "Seed", "is_sparse", "override"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
-# SciPy has no type stubs: mypy accepts anything as a Csr.
-Csr: TypeAlias = "sparse.csr_array"
-# Rows of numbers, dense or sparse.
-Rows: TypeAlias = "Array | Csr"
+# Rows of numbers, dense or sparse. SciPy has no type stubs: mypy accepts anything as a Csr.
+Rows: TypeAlias = Array | Csr
+# What ``random_state`` may be.
+Seed: TypeAlias = int | np.random.RandomState | None
 
 
 def is_sparse(X: object) -> TypeGuard[Csr]:

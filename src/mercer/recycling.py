@@ -5,9 +5,10 @@ and a stream of blocks would pay it for every block.
 """
 
 from collections import deque
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._typing import Array
 
@@ -44,7 +45,7 @@ _kept = _Kept()
 
 
 class _Lease:
-    """What an array of recycled memory has as its base: all views of it gone, the memory is given back, once."""
+    """The base of an array in recycled memory: when its last view is gone, the memory is given back, once."""
 
     def __init__(self, memory: Array, shape: tuple[int, ...], dtype: np.dtype[Any]):
         self._memory, self._give = memory, _kept.give  # module names may be gone when the last array goes
@@ -54,15 +55,15 @@ class _Lease:
     def __del__(self) -> None:
         self._give(self._memory)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse copies and pickles: each would give the same memory back, while arrays still lie in it."""
         raise TypeError(
-            "the base of an array of mercer's cannot be copied or pickled. Copy the array itself: Z.copy()."
+            "the base of an array that mercer made cannot be copied or pickled. Copy the array itself: Z.copy()."
         )
 
 
-def empty(shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return an array of unset values, as ``np.empty`` does, in memory that an earlier result has left where it can.
+def empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """Return an array of unset values, as ``np.empty`` does, in memory of an earlier result where there is some.
 
     Arrays of 1 to 64 MiB then do not own their data (``Z.flags.owndata`` is False), and ``Z.resize`` refuses them.
 

@@ -51,8 +51,6 @@ def _grown(inner):
         st.builds(mercer.ScaledColumns, inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
         st.builds(mercer.Columns, inner, st.lists(st.integers(0, 99), min_size=1, unique=True)),
         st.builds(lambda k, t: mercer.Metric(k, [t]), inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)),
-            lambda k, row: mercer.Metric(k, [row]), inner, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4)
-        ),
     )
 
 

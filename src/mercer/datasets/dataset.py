@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-from mercer._typing import Array
+from mercer._typing import Array, Seed
 from mercer.datasets.catalogue import DatasetInfo
 from mercer.validation import check_real
 
@@ -59,7 +59,7 @@ class Dataset:
             )
         return replace(self, X=rows, y=np.concatenate([self.y, self.y_test]), X_test=None, y_test=None)
 
-    def split(self, test_fraction: float = 0.3, *, random_state: Any = 0) -> "Dataset":
+    def split(self, test_fraction: float = 0.3, *, random_state: Seed = 0) -> "Dataset":
         """Return the set with a test part: its own where it has one, else a random one, stratified by class."""
         if self.y_test is not None:
             return self

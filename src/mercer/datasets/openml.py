@@ -1,11 +1,12 @@
 """Data sets from OpenML, turned into the arrays that their files in ``MERCER_DATA`` hold."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.datasets import fetch_openml
+from sklearn.utils import Bunch
 
 from mercer._typing import Array
 from mercer.datasets.catalogue import DatasetInfo
@@ -44,7 +45,7 @@ def fetch(info: DatasetInfo) -> dict[str, Array]:
     return arrays_of(info, bunch)
 
 
-def arrays_of(info: DatasetInfo, bunch: Any) -> dict[str, Array]:
+def arrays_of(info: DatasetInfo, bunch: Bunch) -> dict[str, Array]:
     """Return the arrays of a data set, cut into its parts, from what OpenML gave."""
     X = bunch.data.toarray() if sparse.issparse(bunch.data) else np.asarray(bunch.data)
     y = np.asarray(bunch.target)
@@ -67,27 +68,27 @@ def _test_rows(info: DatasetInfo, n_rows: int) -> slice:
 
 
 def _integers(
-    dtype: Any, label_dtype: Any = np.uint8, shift: int = 0
-) -> Callable[[Array, Array, Any], dict[str, Array]]:
+    dtype: DTypeLike, label_dtype: DTypeLike = np.uint8, shift: int = 0
+) -> Callable[[Array, Array, Bunch], dict[str, Array]]:
     return lambda X, y, bunch: {"X": X.astype(dtype), "y": (y.astype(np.float64) - shift).astype(label_dtype)}
 
 
-def _banana(X: Array, y: Array, bunch: Any) -> dict[str, Array]:
+def _banana(X: Array, y: Array, bunch: Bunch) -> dict[str, Array]:
     return {"X": X.astype(np.float32), "y": np.where(y.astype(np.float64) == 1, -1, 1).astype(np.int8)}
 
 
-def _letter(X: Array, y: Array, bunch: Any) -> dict[str, Array]:
+def _letter(X: Array, y: Array, bunch: Bunch) -> dict[str, Array]:
     raise DatasetError(
         "data set 'letter' is at OpenML in UCI's order only, and the papers use LIBSVM's split, which shuffles it. Put "
         "letter.npz in the folder named by MERCER_DATA, or take sklearn.datasets.fetch_openml(data_id=6)."
     )
 
 
-def _magic(X: Array, y: Array, bunch: Any) -> dict[str, Array]:
+def _magic(X: Array, y: Array, bunch: Bunch) -> dict[str, Array]:
     return {"X": X.astype(np.float32), "y": np.isin(y, ["g", "gamma", "0"]).astype(np.uint8)}
 
 
-def _nursery(X: Array, y: Array, bunch: Any) -> dict[str, Array]:
+def _nursery(X: Array, y: Array, bunch: Bunch) -> dict[str, Array]:
     codes = np.empty(X.shape, dtype=np.uint8)
     for j, (name, values) in enumerate(_NURSERY.items()):
         given = [str(value) for value in bunch.categories[name]]
@@ -98,7 +99,7 @@ def _nursery(X: Array, y: Array, bunch: Any) -> dict[str, Array]:
     return {"X": codes, "X_onehot": onehot, "y": labels, "classes": np.array(_NURSERY_CLASSES)}
 
 
-_RECIPES: dict[str, Callable[[Array, Array, Any], dict[str, Array]]] = {
+_RECIPES: dict[str, Callable[[Array, Array, Bunch], dict[str, Array]]] = {
     "a9a": _integers(np.uint8, np.int8),
     "banana": _banana,
     "cifar10": _integers(np.uint8),

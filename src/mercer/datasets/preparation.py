@@ -6,14 +6,13 @@ the test rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, Seed
 from mercer.datasets.dataset import Dataset
 from mercer.datasets.errors import DatasetError
 from mercer.datasets.loading import load
@@ -30,7 +29,7 @@ class Preparation:
     about: str
     steps: tuple[Step, ...]
 
-    def __call__(self, data: Dataset, random_state: Any = 0) -> Dataset:
+    def __call__(self, data: Dataset, random_state: Seed = 0) -> Dataset:
         """Return the prepared data set."""
         rng = check_random_state(random_state)
         for step in (_float32, *self.steps):
@@ -38,7 +37,7 @@ class Preparation:
         return data
 
 
-def prepare(paper: str, dataset: str, data: Dataset | None = None, *, random_state: Any = 0) -> Dataset:
+def prepare(paper: str, dataset: str, data: Dataset | None = None, *, random_state: Seed = 0) -> Dataset:
     """Return a data set as a paper uses it: in float32, scaled, sampled and split.
 
     Parameters
@@ -59,22 +58,22 @@ def prepare(paper: str, dataset: str, data: Dataset | None = None, *, random_sta
     return found(load(dataset) if data is None else data, random_state)
 
 
-def unit_rows(data: Dataset, rng: Any = None) -> Dataset:
+def unit_rows(data: Dataset, rng: Seed = None) -> Dataset:
     """Divide each row by its length."""
     return _each_part(data, normalize)
 
 
-def columns_to_unit_interval(data: Dataset, rng: Any = None) -> Dataset:
+def columns_to_unit_interval(data: Dataset, rng: Seed = None) -> Dataset:
     """Bring each column to [0, 1], where the training rows go from 0 to 1."""
     return _each_part(data, MinMaxScaler().fit(data.X).transform)
 
 
-def columns_within_one(data: Dataset, rng: Any = None) -> Dataset:
+def columns_within_one(data: Dataset, rng: Seed = None) -> Dataset:
     """Bring each column to [-1, 1], the default of LIBSVM's svm-scale, where the training rows go from -1 to 1."""
     return _each_part(data, MinMaxScaler(feature_range=(-1, 1)).fit(data.X).transform)
 
 
-def standardised(data: Dataset, rng: Any = None) -> Dataset:
+def standardised(data: Dataset, rng: Seed = None) -> Dataset:
     """Give each column mean 0 and variance 1 on the training rows."""
     return _each_part(data, StandardScaler().fit(data.X).transform)
 
@@ -84,7 +83,7 @@ def divided(scale: float) -> Step:
     return lambda data, rng: _each_part(data, lambda X: X / np.float32(scale))
 
 
-def in_unit_ball(data: Dataset, rng: Any = None) -> Dataset:
+def in_unit_ball(data: Dataset, rng: Seed = None) -> Dataset:
     """Divide all rows by the length of the longest training row."""
     longest = float(np.sqrt(np.asarray((data.X**2).sum(axis=1)).max()))
     return divided(longest)(data, np.random.RandomState())
@@ -96,7 +95,7 @@ def class_against_rest(label: int) -> Step:
     def binary(y: Array) -> Array:
         return np.where(y == label, 1, -1).astype(np.int8)
 
-    def step(data: Dataset, rng: Any) -> Dataset:
+    def step(data: Dataset, rng: Seed) -> Dataset:
         return replace(data, y=binary(data.y), y_test=None if data.y_test is None else binary(data.y_test))
 
     return step
@@ -114,12 +113,12 @@ def sampled(n_rows: int, n_test: int) -> Step:
     return step
 
 
-def training_part(data: Dataset, rng: Any = None) -> Dataset:
+def training_part(data: Dataset, rng: Seed = None) -> Dataset:
     """Leave the test rows out."""
     return replace(data, X_test=None, y_test=None)
 
 
-def joined(data: Dataset, rng: Any = None) -> Dataset:
+def joined(data: Dataset, rng: Seed = None) -> Dataset:
     """Put the test rows after the training rows."""
     return data.joined()
 
@@ -129,18 +128,18 @@ def split(test_fraction: float) -> Step:
     return lambda data, rng: data.split(test_fraction, random_state=rng)
 
 
-def used_columns(data: Dataset, rng: Any = None) -> Dataset:
+def used_columns(data: Dataset, rng: Seed = None) -> Dataset:
     """Leave out the columns at the end that LIBSVM's MNIST does not have: 780 of 784 pixels are kept."""
     last = int(np.flatnonzero(np.abs(data.X).max(axis=0))[-1]) + 1
     return _each_part(data, lambda X: X[:, :last])
 
 
-def _float32(data: Dataset, rng: Any) -> Dataset:
+def _float32(data: Dataset, rng: Seed) -> Dataset:
     return _each_part(data, lambda X: X.astype(np.float32))
 
 
-def _each_part(data: Dataset, function: Callable[[Any], Any]) -> Dataset:
-    def changed(X: Any) -> Any:
+def _each_part(data: Dataset, function: Callable[[Rows], Rows]) -> Dataset:
+    def changed(X: Rows | None) -> Rows | None:
         rows = function(X)
         return rows if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
 

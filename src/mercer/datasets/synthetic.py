@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import chi2, norm
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array
+from mercer._typing import Array, Seed
 from mercer.kernels import Gaussian, Kernel
 from mercer.validation import check_integer, check_real
 
@@ -39,7 +38,7 @@ def kernel_regression(
     kernel: Kernel | None = None,
     n_centres: int = 20,
     noise: float = 0.1,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Synthetic:
     """Draw y = f(x) + noise with f a sum of kernel functions around ``n_centres`` random centres.
 
@@ -66,7 +65,7 @@ def kernel_regression(
     return Synthetic(X, truth(X) + noise * rng.standard_normal(n_samples), truth, noise**2)
 
 
-def rings(n_samples: int = 1000, n_features: int = 2, *, flip: float = 0.1, random_state: Any = None) -> Synthetic:
+def rings(n_samples: int = 1000, n_features: int = 2, *, flip: float = 0.1, random_state: Seed = None) -> Synthetic:
     """Draw normal rows labelled by whether they lie outside the median radius, a part ``flip`` of the labels turned.
 
     No linear classifier does better than chance; the best accuracy is ``1 - flip``.
@@ -92,7 +91,7 @@ def rings(n_samples: int = 1000, n_features: int = 2, *, flip: float = 0.1, rand
 
 
 def two_gaussians(
-    n_samples: int = 1000, n_features: int = 5, *, distance: float = 2.0, random_state: Any = None
+    n_samples: int = 1000, n_features: int = 5, *, distance: float = 2.0, random_state: Seed = None
 ) -> Synthetic:
     """Draw two equally likely classes, normal around means that lie ``distance`` apart.
 
@@ -108,7 +107,7 @@ def two_gaussians(
     return Synthetic(X, y, lambda rows: (rows @ direction > 0).astype(np.int64), float(norm.cdf(distance / 2)))
 
 
-def rows_with_spectrum(n_samples: int, variances: Sequence[float], *, random_state: Any = None) -> tuple[Array, Array]:
+def rows_with_spectrum(n_samples: int, variances: Sequence[float], *, random_state: Seed = None) -> tuple[Array, Array]:
     """Draw normal rows with the given variances along random orthogonal directions.
 
     Returns
@@ -126,7 +125,7 @@ def rows_with_spectrum(n_samples: int, variances: Sequence[float], *, random_sta
 
 
 def two_views(
-    n_samples: int, correlations: Sequence[float], *, n_features: int = 5, random_state: Any = None
+    n_samples: int, correlations: Sequence[float], *, n_features: int = 5, random_state: Seed = None
 ) -> tuple[Array, Array]:
     """Draw two views of the same rows with the given canonical correlations, the others 0.
 
@@ -146,5 +145,5 @@ def two_views(
     return one @ mixtures[0], other @ mixtures[1]
 
 
-def _sizes(owner: str, n_samples: Any, n_features: Any) -> tuple[int, int]:
+def _sizes(owner: str, n_samples: object, n_features: object) -> tuple[int, int]:
     return check_integer(owner, "n_samples", n_samples), check_integer(owner, "n_features", n_features)

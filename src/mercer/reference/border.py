@@ -1,10 +1,8 @@
 """Indices are checked where they are followed: NumPy checks its own, but SciPy's sparse products do not."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Csr
 
 
 def check_hashes(index: Array, sign: Array, n_buckets: int) -> None:
@@ -15,7 +13,7 @@ def check_hashes(index: Array, sign: Array, n_buckets: int) -> None:
         raise ValueError(f"index must lie in [0, out.shape[1]) = [0, {n_buckets}), but a bucket lies outside.")
 
 
-def csr_rows(data: Array, indices: Array, indptr: Array, n_columns: int) -> Any:
+def csr_rows(data: Array, indices: Array, indptr: Array, n_columns: int) -> Csr:
     """Return CSR rows as a matrix; indptr may be any n + 1 consecutive pointers of the rows of a larger one."""
     from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
 

@@ -1,14 +1,13 @@
 """Count sketch: out[i, index[j]] += sign[j] * X[i, j] (Charikar, Chen and Farach-Colton, 2002)."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._typing import Array
+from mercer._typing import Array, Csr
 from mercer.reference.border import check_hashes, csr_rows
 
 
-def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: Any) -> Any:
+def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: DTypeLike) -> Csr:
     """Return the d x n_buckets matrix with one signed entry a row, so that a sketch is one sparse product."""
     check_hashes(index, sign, n_buckets)
     n_columns = len(index)

@@ -1,7 +1,5 @@
 """Tensor Sketch: the count sketch of a tensor power, by FFT (Pham and Pagh, 2013, Algorithm 1)."""
 
-from typing import Any
-
 import numpy as np
 
 from mercer._typing import Array
@@ -20,7 +18,7 @@ def convolve(sketches: Array, out: Array) -> None:
     out[...] = fft.irfft(spectrum, n=n_buckets, axis=1)
 
 
-def _add_constant(sketch: Array, index: Any, sign: Any, constant: float) -> None:
+def _add_constant(sketch: Array, index: int, sign: int, constant: float) -> None:
     if constant:
         sketch[:, index] += sign * constant
 

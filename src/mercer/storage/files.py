@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 try:
     import fcntl
@@ -15,7 +15,7 @@ except ImportError:  # Windows
 
 
 @contextmanager
-def atomic_file(path: Any, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+def atomic_file(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Give a binary file to write, which takes its place at ``path`` when the block ends without an error.
 
     Until then it stands beside it under another name. An error, a full disk or Ctrl-C removes it, and what stood at

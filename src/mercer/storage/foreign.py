@@ -1,9 +1,9 @@
 """What model files hold of scikit-learn's classes, declared here as mercer's own declare it beside themselves."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.state import Count, Either, Integers, Kind, Many, Names, OneOf, Real, Reals, require
 
@@ -64,7 +64,7 @@ STORED: Mapping[str, Mapping[str, Kind]] = {
 }
 
 
-def _check_encoder(encoder: Any) -> None:
+def _check_encoder(encoder: BaseEstimator) -> None:
     """Refuse widths, groups and dropped categories that lead outside the columns: SciPy would follow them."""
     for j, (categories, width) in enumerate(zip(encoder.categories_, encoder._n_features_outs, strict=True)):
         n_kept = len(categories)
@@ -77,7 +77,7 @@ def _check_encoder(encoder: Any) -> None:
         require(inside and width == n_kept - (dropped is not None), f"widths[{j}] is not that of the categories")
 
 
-def check(estimator: Any, *, is_fitted: bool) -> None:
+def check(estimator: BaseEstimator, *, is_fitted: bool) -> None:
     """Refuse parameters as ``fit`` does, and what the kinds of single attributes do not tell."""
     name = type(estimator).__name__
     if name == "Pipeline":

@@ -4,12 +4,11 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from sklearn.base import BaseEstimator
 
@@ -21,11 +20,12 @@ from mercer.storage.encoder import Encoder
 from mercer.storage.errors import ModelFileError
 from mercer.storage.files import atomic_file
 
+_Path: TypeAlias = str | os.PathLike[str]
 _Result = TypeVar("_Result")
 _PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn", "safetensors")
 
 
-def save(model: Any, path: Any, *, overwrite: bool = True) -> None:
+def save(model: BaseEstimator | Kernel, path: _Path, *, overwrite: bool = True) -> None:
     """Write a model to a file that holds numbers and text, never code.
 
     The file is whole or not there: it is written under another name, synced to the disk and then renamed.
@@ -61,7 +61,7 @@ def save(model: Any, path: Any, *, overwrite: bool = True) -> None:
         file.write(data)
 
 
-def load(path: Any) -> Any:
+def load(path: _Path | BinaryIO) -> Any:
     """Return the model that a file holds, as it was saved: the same bits, hence the same predictions.
 
     A file that is cut short, changed, foreign or of a later format raises ``ModelFileError``. Nothing in a file is ever
@@ -74,7 +74,7 @@ def load(path: Any) -> Any:
     return _reading(path, _load)
 
 
-def dumps(model: Any) -> bytes:
+def dumps(model: BaseEstimator | Kernel) -> bytes:
     """Return the bytes of a model file."""
     if not isinstance(model, BaseEstimator | Kernel):
         raise ModelFileError(f"mercer.save: model must be an estimator or a kernel, got a {type(model).__name__}.")
@@ -133,7 +133,7 @@ class Description:
     n_bytes: int
 
 
-def describe(path: Any) -> Description:
+def describe(path: _Path | BinaryIO) -> Description:
     """Return what a model file says of itself, checked as by ``load`` but without building the model."""
 
     def work(file: BinaryIO) -> Description:
@@ -153,19 +153,26 @@ def _load(file: BinaryIO) -> Any:
     return Decoder(tensors).model(about["model"])
 
 
-def _reading(path: Any, work: Callable[[BinaryIO], _Result]) -> _Result:
-    """Run ``work`` on the open file; whatever it meets in there becomes the one error, with the file's name."""
-    is_open = hasattr(path, "read")
-    name = getattr(path, "name", "the model file") if is_open else os.fspath(path)
-    with nullcontext(path) if is_open else Path(path).open("rb") as file:
-        try:
-            return work(file)
-        except ModelFileError as error:
-            raise ModelFileError(f"{name}: {error}.") from error.__cause__
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:  # whatever a constructor says of a value that no fit has set
-            raise ModelFileError(f"{name}: it does not hold a sound model: {error}") from error
+def _reading(path: _Path | BinaryIO, work: Callable[[BinaryIO], _Result]) -> _Result:
+    """Run ``work`` on a file, given by its path or open."""
+    if isinstance(path, str | os.PathLike):
+        with Path(path).open("rb") as file:
+            return _read(file, os.fspath(path), work)
+    if not hasattr(path, "read"):
+        raise TypeError(f"path must be a path or a binary file to read from, got {path!r}.")
+    return _read(path, getattr(path, "name", "the model file"), work)
+
+
+def _read(file: BinaryIO, name: str, work: Callable[[BinaryIO], _Result]) -> _Result:
+    """Run ``work``; any error about the contents of the file becomes a ``ModelFileError`` with the file's name."""
+    try:
+        return work(file)
+    except ModelFileError as error:
+        raise ModelFileError(f"{name}: {error}.") from error.__cause__
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # what a constructor says of a value that no fit sets
+        raise ModelFileError(f"{name}: it does not hold a sound model: {error}") from error
 
 
 @cache
@@ -173,7 +180,7 @@ def _versions() -> dict[str, str]:
     return {"python": sys.version.split()[0], **{name: version(name) for name in _PACKAGES}}
 
 
-def _description(model: Any) -> dict[str, Any]:
+def _description(model: BaseEstimator | Kernel) -> dict[str, object]:
     kernel = _kernel_of(model)
     parameters = {} if isinstance(model, Kernel) else model.get_params(deep=False)
     names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
@@ -188,7 +195,7 @@ def _description(model: Any) -> dict[str, Any]:
     }
 
 
-def _kernel_of(model: Any) -> Kernel | None:
+def _kernel_of(model: BaseEstimator | Kernel) -> Kernel | None:
     """Return the kernel of a model: resolved where it is fitted."""
     if isinstance(model, Kernel):
         return model

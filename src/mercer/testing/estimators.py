@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from functools import partial
 from inspect import isabstract
-from typing import Any, TypeVar
+from typing import TypeVar
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 import mercer
 from mercer import features, gram, kernels
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.features import FeatureMap
 from mercer.gram import GramOperator
 from mercer.testing.samples import sample_rows
@@ -35,30 +35,30 @@ def public_classes(base: type[_Base]) -> dict[str, type[_Base]]:
     return {found.__name__: found for found in classes if found is not base and not isabstract(found)}
 
 
-def seeded(estimator: Any) -> Any:
+def seeded(estimator: BaseEstimator) -> BaseEstimator:
     """Return an unfitted copy with a seed, where it takes one."""
     copy = clone(estimator)
     return copy.set_params(random_state=0) if "random_state" in copy.get_params(deep=False) else copy
 
 
-def fitted_quietly(estimator: Any, X: Any, y: Any) -> Any:
+def fitted_quietly(estimator: BaseEstimator, X: Rows, y: Array | None) -> BaseEstimator:
     """Fit an estimator, on rows alone where y is None, without warnings."""
     with catch_warnings():
         simplefilter("ignore")
         return estimator.fit(X) if y is None else estimator.fit(X, y)
 
 
-def rows_for(estimator: Any, n_rows: int = 40, n_features: int = 10) -> Array:
+def rows_for(estimator: BaseEstimator, n_rows: int = 40, n_features: int = 10) -> Array:
     """Return rows that every kernel takes: entries not below 0, as histograms have, and lengths below one."""
     return np.asarray(np.abs(sample_rows(n_rows, n_features)))
 
 
-def targets_for(estimator: Any, X: Any, *, other: bool = False) -> Any:
+def targets_for(estimator: BaseEstimator, X: Rows, *, other: bool = False) -> Array | None:
     """Return targets of the kind that an estimator needs, or of its other kind; None where there are none.
 
     Three classes or two; numbers in one column or in two; a second view of the rows.
     """
-    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
     numbers = dense[:, 0] + dense[:, -1] ** 2
     tags = get_tags(estimator).target_tags
     if is_classifier(estimator):
@@ -67,13 +67,13 @@ def targets_for(estimator: Any, X: Any, *, other: bool = False) -> Any:
     if is_regressor(estimator):
         if other:
             return np.column_stack([numbers, dense[:, 1]]) if tags.multi_output else None
-        return numbers
+        return np.asarray(numbers)
     return dense[:, ::-1] ** 2 if tags.required and not other else None
 
 
-def outputs(estimator: Any, X: Any) -> dict[str, Any]:
-    """Return what a fitted estimator makes of rows, by the method's name; a refusal by its words."""
-    calls: dict[str, Callable[[], Any]] = {
+def outputs(estimator: BaseEstimator, X: Rows) -> dict[str, object]:
+    """Return what a fitted estimator makes of rows, by method; of a method that refuses them, its message."""
+    calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(estimator, name), X) for name in _METHODS if hasattr(estimator, name)
     }
     if isinstance(estimator, FeatureMap) and not sparse.issparse(X):
@@ -85,7 +85,7 @@ def outputs(estimator: Any, X: Any) -> dict[str, Any]:
     return {name: _called(call) for name, call in calls.items()}
 
 
-def _called(call: Callable[[], Any]) -> Any:
+def _called(call: Callable[[], object]) -> object:
     with catch_warnings():
         simplefilter("ignore")
         try:

@@ -2,14 +2,13 @@
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.config import config_context
 from mercer.features import FeatureMap
 from mercer.testing.fitted import check_fitted
@@ -19,16 +18,16 @@ from mercer.testing.samples import assert_mean_close, rounding, sample_rows
 
 def check_feature_map(
     feature_map: FeatureMap,
-    X: Any = None,
+    X: Rows | None = None,
     *,
-    outside: Any = None,
+    outside: Rows | None = None,
     n_draws: int = 400,
     false_alarm: float = 1e-6,
     unbiased: bool = True,
     variance: bool = True,
     sklearn_checks: bool = True,
     data_dependent: bool = False,
-    others: Mapping[str, Sequence[Any]] | None = None,
+    others: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
     """Check a feature map: scikit-learn's contract, mean, error, rate, types, blocks, threads, draws, refits.
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.testing.estimators import fitted_quietly, outputs, rows_for, seeded, targets_for
 from mercer.testing.sameness import assert_same
 
@@ -16,7 +16,7 @@ from mercer.testing.sameness import assert_same
 _READ_AFTER_FIT = frozenset({"n_jobs", "verbose"})
 
 
-def check_fitted(estimator: BaseEstimator, X: Any = None, y: Any = None) -> None:
+def check_fitted(estimator: BaseEstimator, X: Rows | None = None, y: Array | None = None) -> None:
     """Check that a fitted estimator gives the same whatever becomes of its parameters and of the arrays it has met.
 
     After ``fit``, each parameter but ``n_jobs`` and ``verbose`` is set to a value that cannot be used, and the arrays,
@@ -56,7 +56,7 @@ class _Unusable:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _check_parameters(estimator: Any, X: Any, y: Any) -> None:
+def _check_parameters(estimator: BaseEstimator, X: Rows, y: Array | None) -> None:
     model = fitted_quietly(estimator, X, y)
     expected = outputs(model, X)
     for name, value in model.get_params(deep=False).items():
@@ -70,7 +70,7 @@ def _check_parameters(estimator: Any, X: Any, y: Any) -> None:
         model.set_params(**{name: value})
 
 
-def _check_arrays(estimator: Any, X: Any, y: Any) -> None:
+def _check_arrays(estimator: BaseEstimator, X: Rows, y: Array | None) -> None:
     given_X, given_y = deepcopy(X), deepcopy(y)
     model = seeded(estimator)
     given = {name: deepcopy(value) for name, value in model.get_params(deep=False).items()}
@@ -84,7 +84,7 @@ def _check_arrays(estimator: Any, X: Any, y: Any) -> None:
             assert_same(values_now, expected[method], message)
 
 
-def _overwrite(value: Any) -> bool:
+def _overwrite(value: object) -> bool:
     """Spoil whatever can be changed in place; return whether anything was."""
     arrays = list(_arrays(value))
     for array in arrays:
@@ -94,10 +94,10 @@ def _overwrite(value: Any) -> bool:
     return bool(arrays) or isinstance(value, list | dict)
 
 
-def _arrays(value: Any) -> Iterator[Array]:
+def _arrays(value: object) -> Iterator[Array]:
     if isinstance(value, np.ndarray):
         yield value
-    elif sparse.issparse(value):
+    elif isinstance(value, sparse.csr_array | sparse.csr_matrix):
         yield value.data
     elif isinstance(value, BaseEstimator):
         for inner in value.get_params(deep=False).values():

@@ -1,20 +1,19 @@
 """The laws of a kernel."""
 
 import pickle
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
 import mercer
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.config import config_context
 from mercer.kernels import Kernel
 from mercer.testing.samples import rounding, sample_rows
 
 
-def check_kernel(kernel: Kernel, X: Any = None, *, positive_definite: bool = True) -> None:
+def check_kernel(kernel: Kernel, X: Rows | None = None, *, positive_definite: bool = True) -> None:
     """Check the laws of a kernel: symmetry, positive definiteness, diagonal, types, algebra, value semantics."""
     X = sample_rows(12) if X is None else np.asarray(X, dtype=np.float64)
     K = kernel(X)

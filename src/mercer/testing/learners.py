@@ -3,14 +3,13 @@
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.config import config_context
 from mercer.data import Blocks, as_blocks
 from mercer.testing.fitted import check_fitted
@@ -22,12 +21,12 @@ _FEW_ROWS = 100
 
 def check_learner(
     learner: BaseEstimator,
-    X: Any = None,
-    y: Any = None,
+    X: Rows | None = None,
+    y: Array | None = None,
     *,
     rtol: float = 1e-3,
     sklearn_checks: bool = True,
-    others: Mapping[str, Sequence[Any]] | None = None,
+    others: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
     """Check a learner: scikit-learn's contract, streams, threads, types, interruptions, refits, and no NaN.
 
@@ -66,15 +65,15 @@ def check_learner(
     check_fitted(learner, few, labels)
 
 
-def _outputs(model: Any, X: Any) -> dict[str, Array]:
+def _outputs(model: BaseEstimator, X: Rows) -> dict[str, Array]:
     names = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
     return {name: np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)}
 
 
-def _check_streams(model: Any, X: Array, y: Any, expected: dict[str, Array]) -> None:
+def _check_streams(model: BaseEstimator, X: Array, y: Array | None, expected: dict[str, Array]) -> None:
     cuts = [0, 10, len(X) // 2, len(X)]
 
-    def pieces() -> Iterator[Any]:
+    def pieces() -> Iterator[object]:
         for a, b in pairwise(cuts):
             yield X[a:b] if y is None else (X[a:b], y[a:b])
 
@@ -93,7 +92,7 @@ def _check_streams(model: Any, X: Array, y: Any, expected: dict[str, Array]) -> 
                     assert fitted.score(as_blocks(X, y)) == fitted.score(X, y), "blocks score otherwise than arrays"
 
 
-def _check_rows_as(model: Any, X: Array, y: Any, expected: dict[str, Array], rtol: float) -> None:
+def _check_rows_as(model: BaseEstimator, X: Array, y: Array | None, expected: dict[str, Array], rtol: float) -> None:
     for what, rows in (("CSR", sparse.csr_array(X)), ("float32", X.astype(np.float32))):
         for name, values in _outputs(clone(model).fit(rows, y), rows).items():
             if values.dtype.kind in "fc":
@@ -107,10 +106,10 @@ def _check_rows_as(model: Any, X: Array, y: Any, expected: dict[str, Array], rto
 class _Interrupted:
     """A source of rows that is interrupted in the middle of one of its passes, and counts them."""
 
-    def __init__(self, X: Array, y: Any, at: int):
+    def __init__(self, X: Array, y: Array | None, at: int):
         self.X, self.y, self.at, self.passes = X, y, at, 0
 
-    def __call__(self) -> Iterator[Any]:
+    def __call__(self) -> Iterator[object]:
         half = len(self.X) // 2
         yield self.X[:half] if self.y is None else (self.X[:half], self.y[:half])
         self.passes += 1
@@ -119,7 +118,7 @@ class _Interrupted:
         yield self.X[half:] if self.y is None else (self.X[half:], self.y[half:])
 
 
-def _check_interruptions(model: Any, X: Array, y: Any) -> None:
+def _check_interruptions(model: BaseEstimator, X: Array, y: Array | None) -> None:
     """Interrupt each pass of a fit: an unfitted learner stays unfitted, a fitted one as it was."""
     counted = _Interrupted(X, y, 0)
     fitted = clone(model).fit(as_blocks(counted))
@@ -139,7 +138,7 @@ def _check_interruptions(model: Any, X: Array, y: Any) -> None:
             np.testing.assert_array_equal(values, before[name], err_msg=f"{name} changed by an interrupted fit")
 
 
-def _check_never_nan(model: Any, X: Array, y: Any) -> None:
+def _check_never_nan(model: BaseEstimator, X: Array, y: Array | None) -> None:
     few, labels = X[:200], None if y is None else y[:200]
     for value in (np.nan, np.inf):
         broken = few.copy()

@@ -1,7 +1,6 @@
 """Other values for the parameters of an estimator: by the name where it means one thing, else by the type."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from mercer.features import LinearFeatures, TensorSketch
 from mercer.kernels import (
@@ -38,7 +37,7 @@ _KERNELS = (
 )
 _MAPS = (LinearFeatures(), TensorSketch(n_components=8, random_state=0))  # a learner leaves a map its own seed
 _LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "absolute")
-_BY_NAME: dict[str, tuple[Any, ...]] = {
+_BY_NAME: dict[str, tuple[object, ...]] = {
     "alpha": ("gcv", "loo"),
     "alphas": ([0.1, 1.0],),
     "class_weight": ("balanced",),
@@ -62,13 +61,13 @@ _BY_NAME: dict[str, tuple[Any, ...]] = {
 }
 
 
-def other_values(name: str, current: Any) -> Sequence[Any]:
+def other_values(name: str, current: object) -> Sequence[object]:
     """Return values of a parameter that differ from the current one; ``fit`` may refuse some of them."""
     found = [*_BY_NAME.get(name, ()), *_by_type(current)]
     return [value for value in found if type(value) is not type(current) or repr(value) != repr(current)]
 
 
-def _by_type(current: Any) -> Sequence[Any]:
+def _by_type(current: object) -> Sequence[object]:
     if isinstance(current, bool):
         return (not current,)
     if isinstance(current, int):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from mercer._typing import Array, Rows
 from mercer.features import FeatureMap
 from mercer.testing.estimators import fitted_quietly, outputs, rows_for, seeded, targets_for
 from mercer.testing.options import WITHOUT_EFFECT, other_values
@@ -19,7 +20,11 @@ _MOST_VALUES = 2
 
 
 def check_refits(
-    estimator: BaseEstimator, X: Any = None, y: Any = None, *, others: Mapping[str, Sequence[Any]] | None = None
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    y: Array | None = None,
+    *,
+    others: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
     """Check that a fit forgets the one before: the refitted estimator is a fresh one, bit for bit.
 
@@ -59,9 +64,9 @@ class _Fit:
     """Parameters, rows and targets of a fit, and the fresh estimator that it gives; None where it is refused."""
 
     what: str
-    estimator: Any
-    X: Any
-    y: Any = None
+    estimator: BaseEstimator
+    X: Rows
+    y: Array | None = None
 
     def __post_init__(self) -> None:
         self.fresh = None
@@ -71,13 +76,13 @@ class _Fit:
             return
         self.outputs = outputs(self.fresh, self.X)
 
-    def of(self, estimator: Any) -> Any:
+    def of(self, estimator: BaseEstimator) -> Any:
         """Fit an estimator, with these parameters."""
         estimator.set_params(**clone(self.estimator).get_params(deep=False))
         return fitted_quietly(estimator, self.X, self.y)
 
 
-def _pairs(base: _Fit, others: Mapping[str, Sequence[Any]]) -> Iterator[tuple[_Fit, _Fit]]:
+def _pairs(base: _Fit, others: Mapping[str, Sequence[object]]) -> Iterator[tuple[_Fit, _Fit]]:
     """Yield fits that follow each other."""
     rows = {fit.what: fit for fit in _on_other_rows(base)}
     for fit in (*rows.values(), *_with_other_values(base, others)):
@@ -99,7 +104,7 @@ def _on_other_rows(base: _Fit) -> Iterator[_Fit]:
         yield _Fit("other targets", estimator, base.X, y)
 
 
-def _with_other_values(base: _Fit, others: Mapping[str, Sequence[Any]]) -> Iterator[_Fit]:
+def _with_other_values(base: _Fit, others: Mapping[str, Sequence[object]]) -> Iterator[_Fit]:
     estimator = base.estimator
     unknown = set(others) - set(estimator.get_params(deep=False))
     assert not unknown, f"others names {sorted(unknown)}, which {type(estimator).__name__} has no parameters for"
@@ -111,7 +116,7 @@ def _with_other_values(base: _Fit, others: Mapping[str, Sequence[Any]]) -> Itera
             yield from _with_values(base, name, values, may_be_none=may_be_none)
 
 
-def _with_values(base: _Fit, name: str, values: Sequence[Any], *, may_be_none: bool) -> Iterator[_Fit]:
+def _with_values(base: _Fit, name: str, values: Sequence[object], *, may_be_none: bool) -> Iterator[_Fit]:
     most = len(values) if isinstance(base.estimator, FeatureMap) and name == "kernel" else _MOST_VALUES
     n_taken, n_refused = 0, 0
     for value in values:
@@ -149,7 +154,7 @@ def _check_pair(one: _Fit, other: _Fit) -> None:
         assert_same(values, other.outputs[name], f"{message}: {name}(X)")
 
 
-def _check_refused(fitted: Any, other: _Fit, message: str) -> None:
+def _check_refused(fitted: BaseEstimator, other: _Fit, message: str) -> None:
     """Check that a refused fit leaves all but the parameters that were set."""
     before, params = dict(fitted.__dict__), fitted.get_params(deep=False)
     try:

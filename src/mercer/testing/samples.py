@@ -1,20 +1,24 @@
 """Means of random samples, the rounding of sums, and rows to test on."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import stats
 
 from mercer._typing import Array
 
 
-def rounding(dtype: Any, n_terms: int = 1) -> float:
+def rounding(dtype: DTypeLike, n_terms: int = 1) -> float:
     """Return the relative error that a sum of ``n_terms`` rounded products may have: the tests' one tolerance."""
     return float(8 * np.finfo(dtype).eps * max(n_terms, 1) ** 0.5)
 
 
 def assert_mean_close(
-    samples: Any, expected: Any, *, false_alarm: float = 1e-6, detect: float | None = None, atol: float = 0.0
+    samples: ArrayLike,
+    expected: ArrayLike,
+    *,
+    false_alarm: float = 1e-6,
+    detect: float | None = None,
+    atol: float = 0.0,
 ) -> None:
     """Assert that independent samples (along axis 0) have the expected mean.
 

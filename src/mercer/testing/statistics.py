@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from mercer._typing import Rows
 from mercer.stats import Statistic
 from mercer.testing.samples import rounding
 
 
-def check_statistic(empty: Statistic, rows: Sequence[Any], cuts: Sequence[int], *, rtol: float | None = None) -> None:
+def check_statistic(empty: Statistic, rows: Sequence[Rows], cuts: Sequence[int], *, rtol: float | None = None) -> None:
     """Check the laws of a mergeable statistic: identity, associativity, and that the cuts of the rows are irrelevant.
 
     Parameters
@@ -44,7 +44,7 @@ def check_statistic(empty: Statistic, rows: Sequence[Any], cuts: Sequence[int], 
     _assert_same_statistic(empty.zero().merge(whole), whole, 0.0, "zero is not an identity on the left")
 
 
-def _assert_same_statistic(one: Any, other: Any, rtol: float, message: str) -> None:
+def _assert_same_statistic(one: object, other: object, rtol: float, message: str) -> None:
     for name, value in vars(one).items():
         expected = np.asarray(getattr(other, name))
         scale = np.abs(expected).max(initial=0.0)

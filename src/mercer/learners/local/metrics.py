@@ -8,8 +8,8 @@ import numpy as np
 from mercer._typing import Array
 from mercer.features import OrthogonalFeatures
 from mercer.kernels import Gaussian
-from mercer.kernels.bandwidth import median_distance
-from mercer.kernels.distances import squared_distances
+from mercer.kernels.evaluation.bandwidth import median_distance
+from mercer.kernels.evaluation.distances import squared_distances
 from mercer.solvers import ridge_path
 from mercer.solvers.local.gradients import gradient_outer_product
 

@@ -1,4 +1,4 @@
-"""The NumPy primitives against their definitions, element by element."""
+"""Tensor Sketch and convolution in NumPy against their definitions, element by element."""
 
 from itertools import product
 
@@ -9,32 +9,8 @@ from scipy import sparse
 from mercer import reference
 
 
-def _sketch_by_loop(X, index, sign, n_buckets):
-    out = np.zeros((len(X), n_buckets))
-    for i, row in enumerate(X):
-        for j, value in enumerate(row):
-            out[i, index[j]] += sign[j] * value
-    return out
-
-
 def _tables(rng, shape, n_buckets):
     return rng.randint(n_buckets, size=shape, dtype=np.int32), (2 * rng.randint(2, size=shape) - 1).astype(np.int8)
-
-
-def test_count_sketch(rng):
-    X = rng.standard_normal((4, 7))
-    index, sign = _tables(rng, 7, 5)
-    out = np.full((4, 5), np.nan)
-    reference.count_sketch(X, index, sign, out)
-    np.testing.assert_allclose(out, _sketch_by_loop(X, index, sign, 5))
-
-
-def test_count_sketch_of_a_range_of_csr_rows(rng):
-    X = sparse.random_array((9, 7), density=0.5, format="csr", rng=0)
-    index, sign = _tables(rng, 7, 5)
-    out = np.full((4, 5), np.nan)
-    reference.count_sketch_csr(X.data, X.indices, X.indptr[3:8], index, sign, out)
-    np.testing.assert_allclose(out, _sketch_by_loop(X.toarray()[3:7], index, sign, 5))
 
 
 @pytest.mark.parametrize("n_buckets", [1, 2, 5, 8])
@@ -64,22 +40,3 @@ def test_convolve(rng, n_buckets):
     for i, j in product(range(n_buckets), repeat=2):
         expected[:, (i + j) % n_buckets] += A[0, :, i] * A[1, :, j]
     np.testing.assert_allclose(out, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("widths", [[], [3], [4, 2, 1], [5, 5]])
-def test_products_of_projections(rng, widths):
-    X = rng.standard_normal((6, 3))
-    W = rng.standard_normal((3, sum(widths)))
-    dense, csr = np.full((6, 5), np.nan), np.full((6, 5), np.nan)
-    expected = np.ones((6, 5))
-    start = 0
-    for width in widths:
-        for feature in range(width):
-            expected[:, feature] *= X @ W[:, start + feature]
-        start += width
-    widths = np.array(widths, dtype=np.int64)
-    reference.project_product(X, W, widths, dense)
-    np.testing.assert_allclose(dense, expected)
-    S = sparse.csr_array(X)
-    reference.project_product_csr(S.data, S.indices, S.indptr, W, widths, csr)
-    np.testing.assert_allclose(csr, expected)

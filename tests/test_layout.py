@@ -1,0 +1,83 @@
+"""Tests stand where their source stands: src/mercer/a/b.py is tested by tests/a/test_b.py.
+
+``ELSEWHERE`` lists modules whose tests stand in another place, with the reason. ``not_yet_moved.txt`` lists modules
+whose tests still have to be moved or written. That list may only shrink: it is an error if a module on it has its test,
+or is gone. ``python tests/test_layout.py`` removes such modules from the list.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src" / "mercer"
+NOT_YET_MOVED = TESTS / "not_yet_moved.txt"
+
+# Modules, or folders of them, by the tests that hold theirs.
+ELSEWHERE = {
+    "reference": ("core", "every primitive is compared with its compiled twin, and both with the definition"),
+    "state": ("storage", "declarations are tested on the model files that they guard"),
+    "validation": ("features/test_bad_input.py", "errors are tested where users meet them"),
+    "stats/cross_moments.py": ("stats/test_base.py", "the laws of all sums are one test"),
+    "stats/gradient.py": ("stats/test_base.py", "the laws of all sums are one test"),
+    "stats/totals.py": ("stats/test_base.py", "the laws of all sums are one test"),
+    "storage/container.py": ("storage/test_models.py", "a container is tested by saving and loading models"),
+    "storage/decoder.py": ("storage/test_models.py", "decoder and encoder are tested by a round trip"),
+    "storage/encoder.py": ("storage/test_models.py", "decoder and encoder are tested by a round trip"),
+    "storage/foreign.py": ("storage/test_declarations.py", "all declarations are one test"),
+    "storage/registry.py": ("storage/test_models.py", "classes are registered to be saved and loaded"),
+    "testing/estimators.py": (
+        "test_refits.py",
+        "rows and outputs for the law of refits",
+    ),
+    "testing/learners.py": ("learners", "every learner runs check_learner"),
+    "versions.py": ("test_import.py", "one function, which prints"),
+}
+
+
+@cache
+def modules():
+    """Return the modules that define functions or classes, by their paths under src/mercer."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        body = ast.parse(path.read_text()).body
+        defines = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        only_an_error = len(defines) == 1 and path.name == "errors.py"
+        if defines and not only_an_error and path.name not in {"__init__.py", "__main__.py"}:
+            found.append(str(path.relative_to(SOURCE)))
+    return found
+
+
+def has_its_test(module):
+    path = Path(module)
+    return (TESTS / path.parent / f"test_{path.name}").exists()
+
+
+def is_elsewhere(module):
+    return any(str(parent) in ELSEWHERE for parent in [Path(module), *Path(module).parents])
+
+
+def not_yet_moved():
+    return NOT_YET_MOVED.read_text().split()
+
+
+def test_every_module_has_its_test_in_its_place_or_says_where():
+    without = [module for module in modules() if not has_its_test(module) and not is_elsewhere(module)]
+    new = sorted(set(without) - set(not_yet_moved()))
+    assert new == [], "write tests/<folder>/test_<module>.py, or say in ELSEWHERE where these are tested, and why"
+
+
+def test_the_list_of_modules_whose_tests_are_to_be_moved_only_shrinks():
+    done = [module for module in not_yet_moved() if module not in modules() or has_its_test(module)]
+    assert done == [], "these have their tests now, or are gone: run python tests/test_layout.py"
+    assert len(not_yet_moved()) <= 83
+
+
+def test_tests_elsewhere_exist():
+    assert [place for place, _ in ELSEWHERE.values() if not (TESTS / place).exists()] == []
+    assert [module for module in ELSEWHERE if not (SOURCE / module).exists() or has_its_test(module)] == []
+
+
+if __name__ == "__main__":
+    kept = [module for module in not_yet_moved() if module in modules() and not has_its_test(module)]
+    NOT_YET_MOVED.write_text("".join(f"{module}\n" for module in kept))
