@@ -392,13 +392,34 @@ def test_a_file_swept_before_it_was_locked_is_created_again(tmp_path, monkeypatc
     """The moment between the two: another writer finds a file without a lock, and removes it."""
     lock, swept = files._lock, []
 
-    def late(descriptor):
+    def late(descriptor, **options):
         if not swept:
             swept.extend(tmp_path.iterdir())
             swept[0].unlink()
-        return lock(descriptor)
+        return lock(descriptor, **options)
 
     monkeypatch.setattr(files, "_lock", late)
     mercer.save(Linear(), tmp_path / "model.mercer")
     assert swept
     assert mercer.load(tmp_path / "model.mercer") == Linear()
+
+
+@pytest.mark.skipif(files.fcntl is None, reason="this system has no flock")
+def test_a_file_that_a_sweeper_has_locked_is_created_again(tmp_path, monkeypatch):
+    """A sweeper that locks a new file before its writer does removes it a moment later."""
+    real_open, swept = os.open, []
+
+    def open_with_a_sweeper(path, flags, *rest, **options):
+        descriptor = real_open(path, flags, *rest, **options)
+        if flags & os.O_EXCL and not swept:
+            sweeper = real_open(path, os.O_RDWR)
+            files.fcntl.flock(sweeper, files.fcntl.LOCK_EX)
+            swept.append(threading.Timer(0.2, lambda: (os.unlink(path), os.close(sweeper))))
+            swept[0].start()
+        return descriptor
+
+    monkeypatch.setattr(os, "open", open_with_a_sweeper)
+    with files.atomic_file(tmp_path / "model") as file:
+        file.write(b"whole")
+        swept[0].join()
+    assert (tmp_path / "model").read_bytes() == b"whole"

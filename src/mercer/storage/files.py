@@ -62,7 +62,7 @@ def _created(target: Path) -> tuple[Path, int]:
         # Opened by hand, not by tempfile: the file then gets the permissions that any new file gets.
         beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        _lock(descriptor)
+        _lock(descriptor, wait=True)  # a process that looks for leftovers may hold it for a moment
         if os.fstat(descriptor).st_nlink > 0 or fcntl is None:
             return beside, descriptor
         os.close(descriptor)  # swept by another process before it was locked
@@ -94,12 +94,12 @@ def _remove_unlocked(path: str) -> None:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
-    """Lock a file if nobody else has, and say whether that was done."""
+def _lock(descriptor: int, *, wait: bool = False) -> bool:
+    """Lock a file, if nobody else has it locked or after waiting for them; return whether that was done."""
     if fcntl is None:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True
