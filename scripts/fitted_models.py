@@ -49,7 +49,7 @@ from mercer import (
     VovkInfinite,
     VovkPolynomial,
 )
-from mercer.data.tables import TablePreparation, open_table
+from mercer.data import TablePreparation, open_source
 from mercer.learners import ColumnPreparation
 from mercer.learners.table_model import TableModel
 
@@ -216,10 +216,10 @@ def tables() -> Iterator[tuple[Any, Any]]:
     learner = {"classifier": mercer.KernelRidgeClassifier(GAUSSIAN, n_components=5, random_state=0)}
     learner["regressor"] = KernelRidge(GAUSSIAN, n_components=5, random_state=0)
     for target in ("target", "one"):
-        model = TableModel(**learner, test_fraction=0.2).fit(open_table(str(folder / "rows.csv")), target)
+        model = TableModel(**learner, test_fraction=0.2).fit(open_source(str(folder / "rows.csv")), target)
         yield model, str(folder / "rows.csv")
     yield ColumnPreparation().fit(np.where(ROWS > 0.95, np.nan, ROWS)), None
-    yield TablePreparation().fit(open_table(str(folder / "rows.csv"))), None
+    yield TablePreparation().fit(open_source(str(folder / "rows.csv"))), None
 
 
 def examples() -> Iterator[Example]:

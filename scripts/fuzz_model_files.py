@@ -320,11 +320,11 @@ class Use:
     def _table(self) -> str | None:
         if not isinstance(self._X, str):
             return None
-        from mercer.data.tables import open_table  # noqa: PLC0415
+        from mercer.data import open_source  # noqa: PLC0415
 
         for name in ("predict", "transform"):
             if hasattr(type(self._model), name):
-                fault = self._try(name, lambda name=name: list(getattr(self._model, name)(open_table(self._X))))
+                fault = self._try(name, lambda name=name: list(getattr(self._model, name)(open_source(self._X))))
                 if fault is not None:
                     return fault
         return None

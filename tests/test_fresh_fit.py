@@ -17,7 +17,7 @@ from mercer import (
     Polynomial,
     TensorSketch,
 )
-from mercer.data.tables import TableError, TablePreparation, open_table
+from mercer.data import TableError, TablePreparation, open_source
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.table_model import TableModel
 
@@ -108,7 +108,7 @@ def test_a_refused_fit_leaves_the_attributes_themselves(rng, model, bad):
 def _table(folder, name, text):
     path = folder / name
     path.write_text(text)
-    return open_table(path)
+    return open_source(path)
 
 
 def test_a_refused_preparation_leaves_the_last_one(tmp_path):

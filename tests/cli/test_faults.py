@@ -16,7 +16,7 @@ import pytest
 from pyarrow import parquet
 
 import mercer
-from mercer.data.tables import open_table
+from mercer.data import open_source
 from mercer.learners.table_model import TableModel
 from mercer.storage import container
 
@@ -117,9 +117,9 @@ def test_missing_values_are_imputed_by_the_mean_and_the_most_frequent(run, here)
     done = run("train", "rows.csv", "-t", "y", "--impute", "-o", "m.mercer", "-D", 8)
     assert done.exit_code == 0, done.stderr
     import mercer
-    from mercer.data.tables import open_table
+    from mercer.data import open_source
 
-    X = next(mercer.load("m.mercer").rows(open_table("rows.csv")))
+    X = next(mercer.load("m.mercer").rows(open_source("rows.csv")))
     np.testing.assert_array_equal(X[2], [0, 1, 0])
     np.testing.assert_array_equal(X[3, 1:], [1, 0])
 
@@ -286,7 +286,7 @@ def test_buckets_outside_a_sketch_end_in_one_line_and_not_by_a_signal(shell, her
     """A sketch whose length has a prime factor beyond 5 is SciPy's work, which follows any index."""
     sketch = mercer.TensorSketch(mercer.Polynomial(2), n_components=101)
     learner = mercer.KernelRidgeClassifier(features=sketch, random_state=0)
-    mercer.save(TableModel(learner).fit(open_table(str(table)), "label"), here / "model.mercer")
+    mercer.save(TableModel(learner).fit(open_source(str(table)), "label"), here / "model.mercer")
 
     def astray(about, learner, tensors):
         index = learner["feature_map_"]["state"]["index_"]["tensor"]
@@ -374,6 +374,32 @@ def test_a_closed_pipe_is_quiet(model, here):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 141
+
+
+CLOSED = [
+    (["predict", "{model}", "{table}"], 1, OUTPUT, "standard output is closed"),
+    (["predict", "{model}", "{table}", "--json"], 1, OUTPUT, "standard output is closed"),
+    (["inspect", "{model}"], 1, OUTPUT, "standard output is closed"),
+    (["--help"], 1, OUTPUT, "standard output is closed"),
+    (["predict", "{model}", "-"], 0, DATA, "standard input is closed, and - asks to read it"),
+    (["inspect", "-"], 0, DATA, "standard input is closed"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "closed", "code", "message"), CLOSED, ids=range(len(CLOSED)))
+def test_a_standard_stream_that_the_shell_has_closed(shell, model, table, arguments, closed, code, message):
+    """As by ``mercer predict m.mercer rows.csv >&-``: Python has None there."""
+    arguments = [argument.format(model=model, table=table) for argument in arguments]
+    done = shell(*arguments, preexec_fn=lambda: os.close(closed))
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr.decode()
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_closed_standard_error_takes_nothing_from_the_result(shell, model, table):
+    done = shell("predict", model, table, preexec_fn=lambda: os.close(2))
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 301)
+    assert shell("predict", model, "nothing.csv", preexec_fn=lambda: os.close(2)).returncode == DATA
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.3])

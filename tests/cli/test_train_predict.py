@@ -12,7 +12,7 @@ from pyarrow import feather, parquet
 from sklearn.datasets import dump_svmlight_file
 
 import mercer
-from mercer.data.tables import TableWarning, open_table
+from mercer.data import TableWarning, open_source
 
 from .conftest import people
 
@@ -115,17 +115,17 @@ def test_a_category_never_seen_is_reported_and_is_none_of_those_seen(model, run,
     assert "column 'city' has 1 categories never seen in training, in 1 rows" in done.stderr
     assert "'Paris'" in done.stderr
     with pytest.warns(TableWarning, match="never seen"):
-        X = next(mercer.load(model).rows(open_table("new.csv")))
+        X = next(mercer.load(model).rows(open_source("new.csv")))
     assert X[0, 2:].tolist() == [0, 0, 0]
     assert X[1, 2:].sum() == 1
 
 
-@pytest.mark.filterwarnings("ignore::mercer.data.tables.TableWarning")
+@pytest.mark.filterwarnings("ignore::mercer.data.TableWarning")
 def test_features_are_those_of_the_models_map(table, model, run, here):
     done = run("transform", model, table, "-o", "z.npy")
     assert done.exit_code == 0, done.stderr
     loaded = mercer.load(model)
-    expected = np.vstack(list(loaded.transform(open_table(table))))
+    expected = np.vstack(list(loaded.transform(open_source(table))))
     np.testing.assert_array_equal(np.load("z.npy"), expected)
     run("transform", model, table, "-o", "z.parquet")
     np.testing.assert_array_equal(pd.read_parquet("z.parquet").to_numpy(), expected)

@@ -133,7 +133,7 @@ LENGTHS = [
     (lambda: list(as_blocks(ROWS[:0])), r"X has 0 sample\(s\)"),
     (lambda: as_blocks(lambda: [(1, 2, 3, 4)]), "got a tuple of 4"),
     (lambda: as_blocks(ROWS[0]), "Expected 2D array, got 1D array instead"),
-    (lambda: as_blocks(ROWS, "label"), r"y names a column, 'label', but X \(ndarray\) has none"),
+    (lambda: as_blocks(ROWS, "label"), "the target 'label' is not a column. The columns are 'x0', 'x1'"),
     (lambda: len(as_blocks(lambda: [ROWS])), "not known before the first pass"),
 ]
 

@@ -19,8 +19,7 @@ from mercer import (
     load,
     save,
 )
-from mercer.data import Reader
-from mercer.data.readers import Block
+from mercer.data import Block, Reader
 from mercer.fitting import targets
 from mercer.learners import training_rows
 

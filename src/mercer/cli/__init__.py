@@ -19,6 +19,8 @@ def main() -> None:
 def _run() -> None:
     from importlib.util import find_spec  # noqa: PLC0415 - see above
 
+    _open_streams()
+
     missing = [package for package in ("click", "rich") if find_spec(package) is None]
     if missing:
         sys.stderr.write(
@@ -33,6 +35,18 @@ def _run() -> None:
         if end.code:
             _leave(end.code if isinstance(end.code, int) else 1)
         raise
+
+
+def _open_streams() -> None:
+    """Give a process whose standard error is closed (``2>&-``) somewhere to write: Python leaves None there.
+
+    A closed standard output is not replaced, on purpose: results that nobody gets are a failure, as
+    ``guarded`` says.
+    """
+    import os  # noqa: PLC0415 - see above
+
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
 
 
 def _interrupted() -> None:
@@ -62,5 +76,6 @@ def _leave(code: int) -> None:
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
-            stream.flush()
+            if stream is not None:  # as it is where the shell has closed it
+                stream.flush()
     os._exit(code)

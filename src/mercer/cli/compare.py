@@ -1,61 +1,106 @@
 """``mercer compare``."""
 
 import time
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mercer.cli.faults import USAGE, Fault, note
 from mercer.cli.options import (
     KernelExpression,
-    data_options,
+    MachineOptions,
+    SourceOptions,
     force_option,
+    gathered,
     json_option,
     machine_options,
-    open_data,
     seed_option,
+    source_options,
 )
 from mercer.cli.output import check_output, console, output_file, print_json
 
+if TYPE_CHECKING:
+    from mercer.bench.comparison import Result, Rows
+    from mercer.kernels import Kernel
+
 _REPORT = "mercer-compare.html"
-_WIDTHS = (128, 512, 1024)
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What is compared."""
+
+    target: str | None = None
+    task: str = "auto"
+    kernels: "tuple[Kernel, ...]" = ()
+    widths: tuple[int, ...] = ()
+    rows: int = 5000
+    C: float = 1.0
+    impute: bool = False
+    seed: int = 0
+
+
+_compare_options = gathered(
+    "asked",
+    CompareOptions,
+    click.option("--target", "-t", help="Column to predict, in DATA."),
+    click.option(
+        "--task", type=click.Choice(["auto", "classification", "regression"]), default="auto", show_default=True
+    ),
+    click.option(
+        "--kernel", "kernels", type=KernelExpression(), multiple=True, help="Repeatable; Gaussian by default."
+    ),
+    click.option("--n-components", "-D", "widths", type=click.IntRange(min=1), multiple=True, help="Repeatable."),
+    click.option("--rows", type=click.IntRange(min=10), default=5000, show_default=True, help="Drawn from DATA."),
+    click.option("--C", "C", type=float, default=1.0, show_default=True, help="Of the support vector machines."),
+    click.option("--impute", is_flag=True, help="Put mean or most frequent category for missing values."),
+    seed_option,
+)
+_DEFAULT_WIDTHS = (128, 512, 1024)
 
 
 @click.command()
 @click.argument("data", required=False)
-@click.option("--target", "-t", help="Column to predict, in DATA.")
-@click.option("--task", type=click.Choice(["auto", "classification", "regression"]), default="auto", show_default=True)
-@click.option("--kernel", "kernels", type=KernelExpression(), multiple=True, help="Repeatable; Gaussian by default.")
-@click.option("--n-components", "-D", "widths", type=click.IntRange(min=1), multiple=True, help="Repeatable.")
-@click.option("--rows", type=click.IntRange(min=10), default=5000, show_default=True, help="Drawn from DATA.")
-@click.option("--C", "C", type=float, default=1.0, show_default=True, help="Of the support vector machines.")
-@click.option("--impute", is_flag=True, help="Put mean or most frequent category for missing values.")
+@_compare_options
 @click.option("--report", help=f"The HTML page; {_REPORT} by default, which is overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @force_option
-@seed_option
-@data_options
+@source_options
 @machine_options
 @json_option
-def command(data: str | None, report: str | None, *, no_report: bool, **options: Any) -> None:
+def command(
+    data: str | None,
+    *,
+    asked: CompareOptions,
+    reading: SourceOptions,
+    machine: MachineOptions,
+    report: str | None,
+    no_report: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Compare an exact kernel SVM, a linear model and every feature map of a kernel.
 
     On scikit-learn's digits, or on rows drawn from DATA, a file as for train or the name of a data set. Prints accuracy
     (R^2 for regression), times, kernel error and memory at several numbers of features, and writes an HTML page with
     plots.
     """
-    check_output(report, force=options["force"])
+    check_output(report, force=force)
     start = time.perf_counter()
-    from mercer.config import config_context  # noqa: PLC0415 - not for --help
+    from mercer.bench.comparison import compare  # noqa: PLC0415 - not for --help
+    from mercer.cli import library  # noqa: PLC0415 - not for --help
 
-    with config_context(threads=options["threads"], memory=options["memory"]):
-        rows, kernels = _rows(data, options)
-        results = _run(rows, kernels, options)
+    with library.config_context(**asdict(machine)):
+        rows, kernels = _rows(data, asked, reading)
+        widths = list(asked.widths or _DEFAULT_WIDTHS)
+        found = compare(rows, kernels, widths, C=asked.C, seed=asked.seed)
+        results = list(found) if as_json else _shown(rows, found)
     page = None if no_report else _written(report, rows, results)
     seconds = time.perf_counter() - start
-    if options["as_json"]:
+    if as_json:
         facts = {"data": rows.name, "task": rows.task, "train_rows": len(rows.y_train), "test_rows": len(rows.y_test)}
         print_json(facts | {"results": [asdict(result) for result in results], "report": page, "seconds": seconds})
         return
@@ -65,37 +110,30 @@ def command(data: str | None, report: str | None, *, no_report: bool, **options:
     )
 
 
-def _rows(data: str | None, options: dict[str, Any]) -> Any:
-    from mercer.cli import comparison  # noqa: PLC0415 - not for --help
+def _rows(data: str | None, asked: CompareOptions, reading: SourceOptions) -> "tuple[Rows, list[Kernel]]":
+    from mercer.bench import comparison  # noqa: PLC0415 - not for --help
     from mercer.kernels import Gaussian, Polynomial  # noqa: PLC0415 - not for --help
 
-    kernels = list(options["kernels"])
+    kernels = list(asked.kernels)
     if data is None:
-        if options["target"] is not None:
+        if asked.target is not None:
             raise Fault("--target names a column of DATA, and no DATA is given.", USAGE)
-        return comparison.digits(options["seed"]), kernels or [Polynomial(3, coef0=1.0), Gaussian(gamma=2.0)]
+        return comparison.digits(asked.seed), kernels or [Polynomial(3, coef0=1.0), Gaussian(gamma=2.0)]
+    kernels = kernels or [Gaussian()]
     if not Path(data).suffix and not Path(data).exists() and data != "-":
-        return comparison.named(data, options["rows"], options["seed"]), kernels or [Gaussian()]
-    table = open_data(data, **options)
-    if options["target"] is None and table.own_target is None:
-        raise Fault(f"--target is missing: it names one of the columns of {table.name}.", USAGE)
-    rows = comparison.sampled(
-        table, options["target"], options["task"], options["rows"], options["seed"], impute=options["impute"]
-    )
-    return rows, kernels or [Gaussian()]
+        return comparison.named(data, asked.rows, asked.seed), kernels
+    source = reading.open(data)
+    if asked.target is None and source.own_target is None:
+        raise Fault(f"--target is missing: it names one of the columns of {source.name}.", USAGE)
+    how = comparison.Sampling(asked.target, asked.task, asked.rows, asked.seed, asked.impute)
+    return comparison.sampled(source, how), kernels
 
 
-def _run(rows: Any, kernels: list[Any], options: dict[str, Any]) -> list[Any]:
+def _shown(rows: "Rows", found: "Iterator[Result]") -> "list[Result]":
     """Measure, with a table that grows as results come."""
-    from mercer.cli.comparison import compare  # noqa: PLC0415 - not for --help
-
-    widths = list(options["widths"]) or list(_WIDTHS)
-    found = compare(rows, kernels, widths, C=options["C"], seed=options["seed"])
-    if options["as_json"]:
-        return list(found)
     from rich.live import Live  # noqa: PLC0415 - not for --help
 
-    results: list[Any] = []
+    results: list[Result] = []
     screen = console()
     screen.print(rows.about, markup=False)
     with Live(console=screen, refresh_per_second=8) as live:
@@ -109,11 +147,11 @@ def _run(rows: Any, kernels: list[Any], options: dict[str, Any]) -> list[Any]:
     return results
 
 
-def _metric(rows: Any) -> str:
+def _metric(rows: "Rows") -> str:
     return "accuracy" if rows.task == "classification" else "R2"
 
 
-def _table(results: list[Any], metric: str) -> Any:
+def _table(results: "list[Result]", metric: str) -> Any:
     from rich.table import Table  # noqa: PLC0415 - not for --help
     from rich.text import Text  # noqa: PLC0415 - not for --help
 
@@ -133,7 +171,7 @@ def _table(results: list[Any], metric: str) -> Any:
     return table
 
 
-def _cells(result: Any) -> list[str]:
+def _cells(result: "Result") -> list[str]:
     formats = {
         "n_components": "d",
         "score": ".4f",
@@ -146,7 +184,7 @@ def _cells(result: Any) -> list[str]:
     return ["" if value is None else format(value, form) for value, form in values]
 
 
-def _written(report: str | None, rows: Any, results: list[Any]) -> str | None:
+def _written(report: str | None, rows: "Rows", results: "list[Result]") -> str | None:
     """Write the page; one that was not asked for is left out where it cannot be written."""
     from mercer.cli.page import render  # noqa: PLC0415 - not for --help
 

@@ -9,7 +9,6 @@ from click.shell_completion import CompletionItem
 from mercer.cli.faults import DATA, Fault
 from mercer.cli.options import force_option, json_option
 from mercer.cli.output import check_output, console, output_file, print_json
-from mercer.cli.rows import format_of, row_writer
 
 _ROWS = 16384
 
@@ -79,16 +78,17 @@ def show(name: str, *, as_json: bool) -> None:
 def export(name: str, output: str, part: str, *, no_download: bool, force: bool, as_json: bool) -> None:
     """Write the rows of the data set NAME as a table, its target as the column y."""
     check_output(output, force=force)
-    kind = format_of(output)
+    from mercer.data.writers import format_of, row_writer  # noqa: PLC0415 - not for --help
     from mercer.datasets import load  # noqa: PLC0415 - not for --help
 
+    kind = format_of(output)
     data = load(_info(name).name, download=not no_download)
     X, y = _part(data, part)
     if not hasattr(X, "shape"):
         raise Fault(f"data set {name!r} holds texts or graphs, which are not a table. Load it in Python.", DATA)
     names = [*(f"x{j}" for j in range(X.shape[1])), "y"]
     with output_file(output, force=force) as file:
-        writer = row_writer(output, kind, names, file)
+        writer = row_writer(kind, names, file)
         for start in range(0, len(y), _ROWS):
             rows = X[start : start + _ROWS]
             dense = rows.toarray() if hasattr(rows, "toarray") else rows

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import click
 
@@ -44,6 +44,8 @@ def guarded(run: Callable[[Sequence[str]], Any], args: Sequence[str] | None) -> 
     given = list(sys.argv[1:] if args is None else args)
     as_json = "--json" in given
     try:
+        if sys.stdout is None:
+            raise Fault("standard output is closed. Open it, or send it to /dev/null.", OUTPUT)
         with warnings.catch_warnings(), _terminable():
             warnings.simplefilter("default")
             warnings.showwarning = _note  # type: ignore[assignment]
@@ -56,6 +58,13 @@ def guarded(run: Callable[[Sequence[str]], Any], args: Sequence[str] | None) -> 
         if message:
             _say(message, code, () if as_json else getattr(error, "pointer", ()), as_json=as_json)
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input, or refuse to read what the shell has closed."""
+    if sys.stdin is None:
+        raise Fault("standard input is closed, and - asks to read it.", DATA)
+    return sys.stdin.buffer
 
 
 def note(message: str) -> None:
@@ -130,7 +139,7 @@ def _of_library(error: BaseException) -> tuple[int, str]:
 
 
 _KNOWN = (
-    ("mercer.data.tables.base", "TableError", DATA),
+    ("mercer.data.columns", "TableError", DATA),
     ("mercer.storage.errors", "ModelFileError", MODEL),
     ("mercer.bench.errors", "NotWrittenError", OUTPUT),
     ("mercer.bench.errors", "BenchError", DATA),

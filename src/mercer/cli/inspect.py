@@ -1,6 +1,5 @@
 """``mercer inspect``."""
 
-import sys
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import click
 
-from mercer.cli.faults import MODEL, Fault, printable
+from mercer.cli.faults import MODEL, Fault, printable, standard_input
 from mercer.cli.options import json_option
 from mercer.cli.output import console, print_json
 
@@ -22,7 +21,7 @@ def command(model: str, *, as_json: bool) -> None:
 
     if model != "-" and not Path(model).is_file():
         raise Fault(f"{model}: there is no such model file.", MODEL)
-    file = BytesIO(sys.stdin.buffer.read() if model == "-" else Path(model).read_bytes())
+    file = BytesIO(standard_input().read() if model == "-" else Path(model).read_bytes())
     file.name = "standard input" if model == "-" else model
     about = describe(file)
     result: dict[str, Any] = {"model": model, **asdict(about)}

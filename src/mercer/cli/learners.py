@@ -1,40 +1,67 @@
 """The learners that the command line offers, by name."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-LEARNERS = ("ridge", "svm", "logistic")
-# name -> the public names of its classifier and its regressor
-_NAMES = {
+from mercer.cli.options import KernelExpression, gathered
+
+if TYPE_CHECKING:
+    from mercer.kernels import Kernel
+
+# name -> the names of its classifier and its regressor
+LEARNERS = {
     "ridge": ("KernelRidgeClassifier", "KernelRidge"),
     "svm": ("KernelSVC", "KernelSVR"),
     "logistic": ("KernelLogisticRegression", None),
 }
 
 
-def learners_of(learner: str, **options: Any) -> tuple[Any, Any]:
-    """Return the classifier and the regressor of a name, unfitted; None where there is none."""
-    import mercer  # noqa: PLC0415 - not for --help
+@dataclass(frozen=True)
+class LearnerOptions:
+    """Which learner to train, and its parameters."""
 
-    common = {"kernel": options["kernel"], "n_components": options["n_components"], "random_state": options["seed"]}
-    if options["method"] != "auto":
-        from mercer.features import feature_map  # noqa: PLC0415 - not for --help
-        from mercer.kernels import Gaussian  # noqa: PLC0415 - not for --help
+    learner: str = "ridge"
+    kernel: "Kernel | None" = None
+    n_components: int = 1024
+    method: str = "auto"
+    alpha: str = "1.0"
+    C: float = 1.0
 
-        kernel = options["kernel"] if options["kernel"] is not None else Gaussian()
-        common["features"] = feature_map(
-            kernel, options["n_components"], method=options["method"], random_state=options["seed"]
+    def learners(self, seed: int) -> tuple[Any, Any]:
+        """Return the classifier and the regressor, unfitted; None where there is none."""
+        from mercer.cli import library  # noqa: PLC0415 - not for --help
+
+        common: dict[str, Any] = {"kernel": self.kernel, "n_components": self.n_components, "random_state": seed}
+        if self.method != "auto":
+            kernel = self.kernel if self.kernel is not None else library.Gaussian()
+            common["features"] = library.feature_map(kernel, self.n_components, method=self.method, random_state=seed)
+        common |= {"alpha": self._penalty()} if self.learner == "ridge" else {"C": self.C}
+        classifier, regressor = (
+            None if name is None else getattr(library, name)(**common) for name in LEARNERS[self.learner]
         )
-    own = {"alpha": _alpha(options["alpha"])} if learner == "ridge" else {"C": options["C"]}
-    made = [None if name is None else getattr(mercer, name)(**common, **own) for name in _NAMES[learner]]
-    return made[0], made[1]
+        return classifier, regressor
+
+    def _penalty(self) -> float | str:
+        if self.alpha in ("gcv", "loo"):
+            return self.alpha
+        try:
+            return float(self.alpha)
+        except ValueError:
+            message = f"it must be a number > 0, gcv or loo, got {self.alpha!r}."
+            raise click.BadParameter(message, param_hint="--alpha") from None
 
 
-def _alpha(text: str) -> float | str:
-    if text in ("gcv", "loo"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise click.BadParameter(f"it must be a number > 0, gcv or loo, got {text!r}.", param_hint="--alpha") from None
+learner_options = gathered(
+    "chosen",
+    LearnerOptions,
+    click.option("--learner", type=click.Choice(list(LEARNERS)), default="ridge", show_default=True),
+    click.option("--kernel", type=KernelExpression(), help='Such as "Gaussian(gamma=0.5) + 0.1*Linear()".'),
+    click.option("--n-components", "-D", type=click.IntRange(min=1), default=1024, show_default=True),
+    click.option("--method", default="auto", show_default=True, help="Feature map, such as fourier or nystroem."),
+    click.option("--alpha", default="1.0", show_default=True, help="Penalty of ridge: a number, gcv or loo."),
+    click.option(
+        "--C", "C", type=float, default=1.0, show_default=True, help="Weight of the losses, of svm, logistic."
+    ),
+)

@@ -1,34 +1,27 @@
 """Model files as the command line takes them."""
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mercer.cli.faults import MODEL, Fault
+from mercer.cli.faults import MODEL, Fault, standard_input
+
+if TYPE_CHECKING:
+    from mercer.learners.table_model import TableModel
 
 
-def load_model(path: str) -> Any:
+def load_model(path: str) -> "TableModel":
     """Return the table model of a file; ``-`` is standard input."""
-    from mercer.learners.table_model import TableModel  # noqa: PLC0415 - not for --help
+    from mercer.cli import library  # noqa: PLC0415 - not for --help
 
-    model = read_model(path)
-    if not isinstance(model, TableModel):
+    if path != "-" and not Path(path).exists():
+        raise Fault(f"{path}: there is no such model file.", MODEL)
+    if path != "-" and Path(path).is_dir():
+        raise Fault(f"{path}: this is a folder, not a model file.", MODEL)
+    model = library.load(standard_input() if path == "-" else path)
+    if not isinstance(model, library.TableModel):
         raise Fault(
             f"{path}: it holds a {type(model).__name__}, which knows no column names; load it in Python with "
             "mercer.load. mercer train makes models of tables.",
             MODEL,
         )
     return model
-
-
-def read_model(path: str) -> Any:
-    """Return whatever a model file holds."""
-    from mercer.storage import load  # noqa: PLC0415 - not for --help
-
-    if path == "-":
-        return load(sys.stdin.buffer)
-    if not Path(path).exists():
-        raise Fault(f"{path}: there is no such model file.", MODEL)
-    if Path(path).is_dir():
-        raise Fault(f"{path}: this is a folder, not a model file.", MODEL)
-    return load(path)

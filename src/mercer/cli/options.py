@@ -1,15 +1,21 @@
-"""Options that several sub-commands share."""
+"""Options that several sub-commands share, each group as one small dataclass."""
 
-import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mercer.cli.faults import USAGE, Fault
+from mercer.cli.faults import USAGE, Fault, standard_input
+
+if TYPE_CHECKING:  # what --help does not need is imported when a command runs
+    from mercer.data import Source
+    from mercer.kernels import Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# As in mercer.data, which --help does not import; a test compares them.
 FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for scripts.")
@@ -18,43 +24,82 @@ force_option = click.option("--force", is_flag=True, help="Overwrite the output 
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all draws.")
 
 
-def applied(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """Return several decorators as one, the first one outermost."""
+@dataclass(frozen=True)
+class SourceOptions:
+    """How DATA is to be read."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    no_header: bool = False
+    categorical: tuple[str, ...] = ()
+
+    def open(self, data: str) -> "Source":
+        """Open DATA; ``-`` is standard input."""
+        from mercer.cli.library import open_source  # noqa: PLC0415 - not for --help
+
+        return open_source(
+            standard_input() if data == "-" else data,
+            format=self.format,
+            delimiter=self.delimiter,
+            header=not self.no_header,
+            categorical=self.categorical,
+        )
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """What of the machine may be used."""
+
+    threads: int | None = None
+    memory: str | None = None
+
+
+def gathered(argument: str, cls: type[Any], *options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds options to a command and gives it their values as one dataclass."""
+    names = [field.name for field in fields(cls)]
 
     def decorate(function: F) -> F:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
+        @wraps(function)
+        def command(*args: Any, **given: Any) -> Any:
+            values = {name: given.pop(name) for name in names if name in given}
+            return function(*args, **{argument: cls(**values)}, **given)
+
+        decorated: Any = command
+        decorated.__click_params__ = getattr(function, "__click_params__", [])
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated  # type: ignore[no-any-return]
 
     return decorate
 
 
-def data_options(function: F) -> F:
-    """Options that say how DATA is to be read."""
-    return applied(
-        click.option("--format", "format_", type=click.Choice(FORMATS), help="Of DATA; by default as its name says."),
-        click.option("--delimiter", help="Of csv values; a comma by default."),
-        click.option("--no-header", is_flag=True, help="The csv has no line of names; columns are x0, x1, ..."),
-    )(function)
+_FORMAT_OPTIONS = (
+    click.option("--format", type=click.Choice(FORMATS), help="Of DATA; by default as its name says."),
+    click.option("--delimiter", help="Of csv values; a comma by default."),
+    click.option("--no-header", is_flag=True, help="The csv has no line of names; columns are x0, x1, ..."),
+)
+_CATEGORICAL = click.option(
+    "--categorical", multiple=True, metavar="COLUMN", help="Take numbers for categories. Repeatable."
+)
+source_options = gathered("reading", SourceOptions, *_FORMAT_OPTIONS)
+training_source_options = gathered("reading", SourceOptions, _CATEGORICAL, *_FORMAT_OPTIONS)
+machine_options = gathered(
+    "machine",
+    MachineOptions,
+    click.option("--threads", type=click.IntRange(min=1), help="Threads; all cores by default."),
+    click.option("--memory", help="Budget for rows and features in work, such as 2GiB."),
+)
 
 
-def machine_options(function: F) -> F:
-    """Options about the machine."""
-    return applied(
-        click.option("--threads", type=click.IntRange(min=1), help="Threads; all cores by default."),
-        click.option("--memory", help="Budget for rows and features in work, such as 2GiB."),
-    )(function)
-
-
-class KernelExpression(click.ParamType[Any]):
+class KernelExpression(click.ParamType["Kernel"]):
     """A kernel such as ``Gaussian(gamma=0.5) + 0.1*Linear()``; never evaluated as code."""
 
     name = "expression"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Kernel":
         """Parse the expression; an error points at the column."""
         if not isinstance(value, str):
-            return value
+            return value  # type: ignore[no-any-return]
         from mercer.kernels.parse import KernelSyntaxError, parse_kernel  # noqa: PLC0415 - not for --help
 
         try:
@@ -62,17 +107,3 @@ class KernelExpression(click.ParamType[Any]):
         except KernelSyntaxError as error:
             first, *pointer = str(error).split("\n")
             raise Fault(f"--kernel: {first}", USAGE, pointer) from None
-
-
-def open_data(data: str, **how: Any) -> Any:
-    """Open DATA as a table; ``-`` is standard input."""
-    from mercer.data.tables import open_table  # noqa: PLC0415 - not for --help
-
-    source = sys.stdin.buffer if data == "-" else data
-    return open_table(
-        source,
-        format=how.get("format_"),
-        delimiter=how.get("delimiter"),
-        header=not how.get("no_header"),
-        categorical=how.get("categorical", ()),
-    )

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from mercer.cli.faults import OUTPUT, Fault, notes_so_far
+
+if TYPE_CHECKING:
+    from mercer.data import Source
 
 
 def print_json(result: dict[str, Any]) -> None:
@@ -81,8 +84,8 @@ def _is_device(path: Path) -> bool:
 
 
 @contextmanager
-def progress(title: str, table: Any, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show how far a pass over a table is, on a terminal; give a function that is told of rows."""
+def progress(title: str, source: "Source", *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show how far a pass over a source is, on a terminal; give a function that is told of rows."""
     if not shown or not sys.stderr.isatty():
         yield lambda rows: None
         return
@@ -95,14 +98,16 @@ def progress(title: str, table: Any, *, shown: bool) -> Iterator[Callable[[int],
         rich.TimeRemainingColumn(),
     )
     with rich.Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=table.n_rows, rows=0, rate="?")
+        task = bar.add_task(title, total=source.n_rows, rows=0, rate="?")
         done = 0
 
         def advance(rows: int) -> None:
             nonlocal done
             done += rows
-            read = table.bytes_read()
-            place = {"completed": done, "total": table.n_rows} if read is None else dict(zip(_PLACE, read, strict=True))
+            read = source.bytes_read()
+            place = (
+                {"completed": done, "total": source.n_rows} if read is None else dict(zip(_PLACE, read, strict=True))
+            )
             elapsed = bar.tasks[0].elapsed or 0
             bar.update(task, rows=done, rate=f"{done / elapsed:,.0f}" if elapsed else "?", **place)
 

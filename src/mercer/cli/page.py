@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from mercer.bench.comparison import Result, Rows
 from mercer.bench.environment import machine
 from mercer.bench.page import render as render_page
 from mercer.bench.spec import Cell
 from mercer.bench.store import Outcome
-from mercer.cli.comparison import Result, Rows
 
 _HERE = Path(__file__).parent / "template"
 # (title, value of a result, logarithmic axes, caption)

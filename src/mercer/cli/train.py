@@ -1,26 +1,46 @@
 """``mercer train``."""
 
 import time
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from mercer.cli.faults import USAGE, Fault, note
-from mercer.cli.learners import LEARNERS, learners_of
+from mercer.cli.learners import LearnerOptions, learner_options
 from mercer.cli.options import (
-    KernelExpression,
-    applied,
-    data_options,
+    MachineOptions,
+    SourceOptions,
     force_option,
+    gathered,
     json_option,
     machine_options,
-    open_data,
     quiet_option,
     seed_option,
+    training_source_options,
 )
 from mercer.cli.output import check_output, output_file, print_json, progress
 
-_TABLE_OPTIONS = applied(
+if TYPE_CHECKING:
+    from mercer.data import Source
+    from mercer.learners.table_model import TableModel
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is to be predicted from which columns, and how they are prepared."""
+
+    target: str | None = None
+    task: str = "auto"
+    ignore: tuple[str, ...] = ()
+    max_categories: int = 1000
+    impute: bool = False
+    test_fraction: float = 0.0
+
+
+_table_options = gathered(
+    "table",
+    TableOptions,
     click.option("--target", "-t", help="Column to predict. svmlight files have labels of their own."),
     click.option(
         "--task",
@@ -30,7 +50,6 @@ _TABLE_OPTIONS = applied(
         help="auto: classification for text, or up to 100 whole numbers.",
     ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out. May be repeated."),
-    click.option("--categorical", multiple=True, metavar="COLUMN", help="Take numbers for categories. Repeatable."),
     click.option("--max-categories", type=click.IntRange(min=2), default=1000, show_default=True),
     click.option("--impute", is_flag=True, help="Put mean or most frequent category for missing values."),
     click.option(
@@ -41,83 +60,70 @@ _TABLE_OPTIONS = applied(
         help="Rows held out, drawn at random, to measure the score on.",
     ),
 )
-_MODEL_OPTIONS = applied(
-    click.option("--learner", type=click.Choice(LEARNERS), default=LEARNERS[0], show_default=True),
-    click.option("--kernel", type=KernelExpression(), help='Such as "Gaussian(gamma=0.5) + 0.1*Linear()".'),
-    click.option("--n-components", "-D", type=click.IntRange(min=1), default=1024, show_default=True),
-    click.option("--method", default="auto", show_default=True, help="Feature map, such as fourier or nystroem."),
-    click.option("--alpha", default="1.0", show_default=True, help="Penalty of ridge: a number, gcv or loo."),
-    click.option(
-        "--C", "C", type=float, default=1.0, show_default=True, help="Weight of the losses, of svm, logistic."
-    ),
-)
 
 
 @click.command()
 @click.argument("data")
-@_TABLE_OPTIONS
-@_MODEL_OPTIONS
+@_table_options
+@learner_options
 @click.option("--output", "-o", required=True, help="The model file; - for standard output.")
 @force_option
 @seed_option
-@data_options
+@training_source_options
 @machine_options
 @quiet_option
 @json_option
-def command(data: str, output: str, **options: Any) -> None:
+def command(
+    data: str,
+    output: str,
+    *,
+    table: TableOptions,
+    chosen: LearnerOptions,
+    reading: SourceOptions,
+    machine: MachineOptions,
+    seed: int,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Train a kernel machine on the rows of DATA.
 
-    DATA is a csv (.gz, .bz2), parquet, arrow, npy, npz or svmlight file, a folder of parquet or arrow files, or - for
-    standard input. It is read in pieces, whatever its size; text is parsed once and kept, as numbers, in a temporary
-    file (TMPDIR). Numbers are standardised and text columns one-hot.
+    DATA is a csv or svmlight file (.gz, .bz2 and .zst too), a parquet, arrow, npy or npz file, a folder of parquet or
+    arrow files, or - for standard input. It is read in pieces, whatever its size; text is parsed once and kept, as
+    numbers, in a temporary file (TMPDIR). Numbers are standardised and text columns one-hot.
     """
-    check_output(output, force=options["force"])
-    from mercer.config import config_context  # noqa: PLC0415 - not for --help
+    check_output(output, force=force)
+    from mercer.cli import library  # noqa: PLC0415 - not for --help
 
     start = time.perf_counter()
-    with config_context(threads=options["threads"], memory=options["memory"]):
-        model, table = _trained(data, options)
-    from mercer.storage import dumps  # noqa: PLC0415 - not for --help
-
-    content = dumps(model)
-    with output_file(output, force=options["force"]) as file:
+    with library.config_context(**asdict(machine)):
+        source = reading.open(data)
+        if table.target is None and source.own_target is None:
+            names = library.some(list(source.kinds))
+            raise Fault(f"--target is missing: it names one of the columns of {source.name}, {names}.", USAGE)
+        classifier, regressor = chosen.learners(seed)
+        model = library.TableModel(
+            classifier,
+            regressor,
+            library.TablePreparation(impute=table.impute, max_categories=table.max_categories),
+            task=table.task,
+            test_fraction=table.test_fraction,
+            random_state=seed,
+        )
+        with progress("reading", source, shown=not quiet) as advance:
+            model.fit(source, table.target, ignore=table.ignore, watch=lambda piece: advance(piece.n_rows))
+    content = library.dumps(model)
+    with output_file(output, force=force) as file:
         file.write(content)
-    _report(model, table, output, time.perf_counter() - start, as_json=options["as_json"])
+    _report(model, source, output, time.perf_counter() - start, as_json=as_json)
 
 
-def _trained(data: str, options: dict[str, Any]) -> Any:
-    table = open_data(data, **options)
-    if options["target"] is None and table.own_target is None:
-        raise Fault(f"--target is missing: it names one of the columns of {table.name}, {_some(table.names)}.", USAGE)
-    from mercer.data.tables import TablePreparation  # noqa: PLC0415 - not for --help
-    from mercer.learners.table_model import TableModel  # noqa: PLC0415 - not for --help
-
-    classifier, regressor = learners_of(**options)
-    model = TableModel(
-        classifier,
-        regressor,
-        TablePreparation(impute=options["impute"], max_categories=options["max_categories"]),
-        task=options["task"],
-        test_fraction=options["test_fraction"],
-        random_state=options["seed"],
-    )
-    with progress("reading", table, shown=not options["quiet"]) as advance:
-        model.fit(table, options["target"], ignore=options["ignore"], watch=lambda batch: advance(batch.n_rows))
-    return model, table
-
-
-def _some(names: Any) -> str:
-    from mercer.data.tables.base import some  # noqa: PLC0415 - not for --help
-
-    return some(names)
-
-
-def _report(model: Any, table: Any, output: str, seconds: float, *, as_json: bool) -> None:
+def _report(model: "TableModel", source: "Source", output: str, seconds: float, *, as_json: bool) -> None:
     learner = model.learner_
     kernel = getattr(learner.feature_map_, "kernel_", learner.kernel)
     result = {
         "model": output,
-        "data": table.name,
+        "data": source.name,
         "task": model.task_,
         "target": model.target_,
         "learner": type(learner).__name__,

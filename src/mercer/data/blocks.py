@@ -1,6 +1,6 @@
 """Rows as a re-iterable source of blocks, with y and weights where they are given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from math import ceil
@@ -11,12 +11,13 @@ from scipy import sparse
 
 from mercer._typing import Array
 from mercer.config import get_config
-from mercer.data.readers import Block, Reader, entries, own_rows, reader_of, stacked
+from mercer.data.columns import Choice, Column, refuse_text
+from mercer.data.sources import Block, Reader, Source, entries, own_rows, source_of, stacked
 from mercer.validation import block_norm, check_matrix
 
 
 class Blocks:
-    """Rows in blocks of ``block_rows``; each pass reads the source anew and yields the same blocks.
+    """Rows in blocks of ``block_rows``; each pass reads the source again and yields the same blocks.
 
     Blocks are cut to the same size whatever pieces the source comes in, so that a fit does not depend on the layout of
     a file. Every block is checked as it is read: finite numbers, the width and type of the first, and on later passes
@@ -26,11 +27,11 @@ class Blocks:
     ----------
     reader : Reader
     block_rows : int, optional
-        Rows a block, ``config_context``'s by default.
+        Rows per block, ``config_context``'s by default.
     y, sample_weight : array, optional
         One entry (of y: or row of entries) for each row; where the reader has its own, leave them out.
     owner : str
-        Whom errors name.
+        What errors name.
     trusted : bool
         Leave out the checks of each block: for arrays of our own making, such as features.
 
@@ -120,7 +121,7 @@ class Blocks:
     def __len__(self) -> int:
         if self._n_rows is None:
             raise TypeError(f"{self.owner}: the number of blocks is not known before the first pass over this source.")
-        return ceil(self._n_rows / self._rows_a_block())
+        return ceil(self._n_rows / self._rows_per_block())
 
     def __iter__(self) -> Iterator[Any]:
         return (block.X for block in self.labelled())
@@ -131,7 +132,7 @@ class Blocks:
         With ``finite=False`` numbers may still be NaN or infinite, and ``check_finite`` is the caller's to call: an
         engine reads one block after the other, and checks many at a time.
         """
-        size = self._rows_a_block()
+        size = self._rows_per_block()
         held: list[Block] = []
         n_held = 0
         for piece in self._checked_pieces(size, finite=finite):
@@ -169,14 +170,14 @@ class Blocks:
                 yield block.y
 
     def labels(self) -> tuple[Array | None, Array | None]:
-        """Return y and the weights of all rows, in a pass over them; None for what the rows do not have."""
+        """Return y and the weights of all rows, after a pass over them; None for what the rows do not have."""
         ys, weights = zip(*((block.y, block.sample_weight) for block in self.labelled()), strict=True)
         return (
             None if ys[0] is None else np.concatenate(ys),
             None if weights[0] is None else np.concatenate(weights),
         )
 
-    def _rows_a_block(self) -> int:
+    def _rows_per_block(self) -> int:
         return self.block_rows or get_config().block_rows
 
     def _checked_pieces(self, size: int, *, finite: bool) -> Iterator[Block]:
@@ -264,26 +265,40 @@ def as_blocks(
     X: Any,
     y: Any = None,
     *,
+    target: Column | None = None,
+    columns: Sequence[Column] | None = None,
+    ignore: Sequence[Column] = (),
     sample_weight: Any = None,
     block_rows: int | None = None,
     owner: str = "as_blocks",
 ) -> Blocks:
-    """Return a source of rows as blocks.
+    r"""Return a source of rows as blocks.
 
     Parameters
     ----------
     X : source
         An array or memory map; a sparse matrix; a pandas or polars data frame; a pyarrow table or dataset; the path of
-        a .npy, .parquet, .csv, .svm, .svmlight or .libsvm file (.gz and .bz2 too) or of a folder of parquet files; a
-        function that returns a new iterator of blocks (X, or tuples (X, y), or (X, y, sample_weight)) at each call; a
-        ``Reader``; or blocks already, which are returned as they are. The iterator may fill the same arrays for every
-        block: what it yields is copied before more is read.
-    y, sample_weight : array or str, optional
-        One entry a row, or the name of the column of X that holds them. svmlight files bring their own y.
+        a csv (.csv, .tsv, .txt), parquet (.parquet, .pq), Arrow (.arrow, .feather, .ipc), NumPy (.npy, .npz) or
+        svmlight (.svm, .svmlight, .libsvm) file, text files also compressed (.gz, .bz2, .zst); the path of a folder of
+        parquet or Arrow files; a function that returns a new iterator of blocks (X, or tuples (X, y), or (X, y,
+        sample_weight)) at each call; what ``open_source`` returns; a ``Reader`` of your own; or blocks already, which
+        are returned as they are. The iterator may fill the same arrays for every block: what it yields is copied before
+        more is read.
+    y : array or str, optional
+        One entry per row, or the name of the column of X that holds them. svmlight files bring their own y.
+    target : str or int, optional
+        The column of X that holds y, by name or number; -1 is the last one.
+    columns : sequence of str or int, optional
+        The columns to read, in this order; by default all that are neither y, weights nor ignored. They must hold
+        numbers: columns of text are refused, unless they are the target or ignored.
+    ignore : sequence of str or int
+        Columns to leave out.
+    sample_weight : array, str or int, optional
+        One weight per row, or the column of X that holds the weights.
     block_rows : int, optional
-        Rows a block.
+        Rows per block.
     owner : str
-        Whom errors name.
+        What errors name.
 
     Examples
     --------
@@ -295,18 +310,46 @@ def as_blocks(
     >>> rows = as_blocks(blocks, block_rows=5)
     >>> [(block.X.shape, block.y.tolist()) for block in rows.labelled()]
     [((5, 4), [0, 0, 1, 1, 2]), ((1, 4), [2])]
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.csv")
+    >>> _ = open(path, "w").write("age,name,income\n30,Ada,5\n40,Bo,6\n")
+    >>> [block.X.tolist() for block in as_blocks(path, target="income", ignore=["name"]).labelled()]
+    [[[30.0], [40.0]]]
     """
+    by_column = isinstance(sample_weight, str) or (
+        isinstance(sample_weight, int) and not isinstance(sample_weight, bool)
+    )
+    weight_column, weight = (sample_weight, None) if by_column else (None, sample_weight)
+    if y is not None and target is not None:
+        raise ValueError(f"{owner}: y and target are both given; target names the column of X that y is. Give one.")
+    if isinstance(y, str):
+        target, y = y, None
+    choice = Choice(target, None if columns is None else tuple(columns), tuple(ignore), weight_column)
     if isinstance(X, Blocks):
-        if y is not None or sample_weight is not None:
+        if y is not None or weight is not None or choice != Choice():
             raise ValueError(f"{owner}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
         return X
-    y_column, y = (y, None) if isinstance(y, str) else (None, y)
-    weight_column, weight = (sample_weight, None) if isinstance(sample_weight, str) else (None, sample_weight)
-    reader = reader_of(owner, X, y_column, weight_column)
     return Blocks(
-        reader,
+        _chosen(owner, source_of(owner, X), choice),
         block_rows,
         y=None if y is None else entries(y),
         sample_weight=None if weight is None else np.asarray(weight),
         owner=owner,
     )
+
+
+def _chosen(owner: str, reader: Reader, choice: Choice) -> Reader:
+    """Return a source with the chosen columns, of which those of X must hold numbers."""
+    if not isinstance(reader, Source):
+        if choice != Choice():
+            raise ValueError(
+                f"{owner}: columns are chosen by name or number, but X ({type(reader).__name__}) is a reader that "
+                "chooses its columns itself."
+            )
+        return reader
+    if choice != Choice() or not reader.is_ready:
+        reader = reader.choose(choice.of(reader))
+        if reader.columns.categories:
+            raise refuse_text(reader, reader.columns.categories[0])
+    return reader

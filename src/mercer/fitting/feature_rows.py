@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer._typing import Array, Rows
 from mercer.config import get_config, memory_budget
 from mercer.data import Block, Blocks
-from mercer.data.readers.arrays import ArrayReader
+from mercer.data.sources.arrays import ArraySource
 from mercer.engines.base import S
 from mercer.features import FeatureMap
 from mercer.fitting.passes import Passes
@@ -236,7 +236,7 @@ class FeatureRows:
 
     def _hold(self) -> None:
         Z, Y, weight = self.matrix()
-        reader = ArrayReader(self.passes.owner, Z)
+        reader = ArraySource(self.passes.owner, Z)
         self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=self.passes.owner, trusted=True)
 
     def _dense_matrix(

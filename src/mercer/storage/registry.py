@@ -24,7 +24,7 @@ _PUBLIC = (mercer, kernels, features, gram)
 _NOT_IN_FILES = ("FunctionKernel",)  # it holds a user's function
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
-    "mercer.data.tables": ("TablePreparation",),
+    "mercer.data": ("TablePreparation",),
     "mercer.learners.local.preparation": ("ColumnPreparation",),
     "mercer.learners.table_model": ("TableModel",),
     **foreign.MODULES,

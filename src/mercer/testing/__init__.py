@@ -1,4 +1,4 @@
-"""The public test kit: a new kernel, map, statistic, solver or learner joins it with one line.
+"""The public test kit: a new kernel, map, source, statistic, solver or learner joins it with one line.
 
 Random claims are tested with a stated rate of false alarms, and thresholds are computed from the sample, never tuned
 to a seed.
@@ -8,6 +8,7 @@ from mercer.testing.feature_maps import check_feature_map
 from mercer.testing.fitted import check_fitted
 from mercer.testing.kernels import check_kernel
 from mercer.testing.learners import check_learner
+from mercer.testing.readers import check_reader
 from mercer.testing.refits import check_refits
 from mercer.testing.sameness import assert_same
 from mercer.testing.samples import assert_mean_close, rounding, sample_rows
@@ -21,6 +22,7 @@ __all__ = [
     "check_fitted",
     "check_kernel",
     "check_learner",
+    "check_reader",
     "check_refits",
     "check_solver",
     "check_statistic",

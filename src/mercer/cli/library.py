@@ -1,0 +1,32 @@
+"""What the sub-commands use of the library, imported in one go when a command runs: ``--help`` needs none of it."""
+
+from mercer.config import config_context
+from mercer.data import Source, TablePreparation, open_source
+from mercer.data.columns import some
+from mercer.data.writers import format_of, row_writer
+from mercer.features import feature_map
+from mercer.kernels import Gaussian, Kernel
+from mercer.learners import KernelLogisticRegression, KernelRidge, KernelRidgeClassifier, KernelSVC, KernelSVR
+from mercer.learners.table_model import TableModel
+from mercer.storage import dumps, load
+
+__all__ = [
+    "Gaussian",
+    "Kernel",
+    "KernelLogisticRegression",
+    "KernelRidge",
+    "KernelRidgeClassifier",
+    "KernelSVC",
+    "KernelSVR",
+    "Source",
+    "TableModel",
+    "TablePreparation",
+    "config_context",
+    "dumps",
+    "feature_map",
+    "format_of",
+    "load",
+    "open_source",
+    "row_writer",
+    "some",
+]

@@ -1,0 +1,98 @@
+"""The prepared rows of a source, as blocks for learners, and how some of them are held out."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from warnings import warn
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.data.columns import TableError, TableWarning, some
+from mercer.data.preparation import TablePreparation
+from mercer.data.sources.base import Block, Reader, Source
+
+
+class Split:
+    """Rows drawn into two parts, each row by itself: the same rows at every pass, however they are cut.
+
+    >>> parts = Split(0.25, seed=0)
+    >>> sum(int(parts.draw()(1)[0]) for _ in range(10))
+    0
+    """
+
+    def __init__(self, fraction: float, seed: int):
+        self.fraction, self._seed = fraction, seed
+
+    def draw(self) -> Callable[[int], Array]:
+        """Return a function that says, of the next n rows, which are in the smaller part."""
+        rng = np.random.RandomState(self._seed)
+        return lambda n_rows: rng.random_sample(n_rows) < self.fraction
+
+    def count(self, n_rows: int) -> int:
+        """Return how many of n rows are in the smaller part."""
+        return int(self.draw()(n_rows).sum())
+
+
+class PreparedReader(Reader):
+    """Rows of a source, its columns prepared, with the target as a learner takes it.
+
+    Parameters
+    ----------
+    source : Source
+        With the columns to read chosen, the target among them where there is one.
+    preparation : TablePreparation
+        Fitted.
+    encode : callable, optional
+        From the values of the target to what the learner takes; without it the rows come without y.
+    split : Split, optional
+    held_out : bool, default=False
+        Whether to read the smaller part of the split, or the larger.
+    """
+
+    keeps_pieces = True
+
+    def __init__(
+        self,
+        source: Source,
+        preparation: TablePreparation,
+        *,
+        encode: Callable[[Array], Array] | None = None,
+        split: Split | None = None,
+        held_out: bool = False,
+    ):
+        self._source, self._preparation, self._encode = source, preparation, encode
+        self._split, self._held_out = split, held_out
+        self.width, self.dtype = preparation.n_features_out_, np.dtype(np.float32)
+        self.is_sparse, self.labelled = preparation.is_sparse_, encode is not None
+        self.n_rows = source.n_rows
+        if source.n_rows is not None and split is not None:
+            smaller = split.count(source.n_rows)
+            self.n_rows = smaller if held_out else source.n_rows - smaller
+            if not self.n_rows:
+                raise TableError(
+                    f"{source.name}: of {source.n_rows} rows none is left to {'test' if held_out else 'train'} on."
+                )
+
+    def pieces(self, block_rows: int) -> Iterator[Block]:
+        """Yield the prepared pieces; at the end of a pass, warn of categories never seen."""
+        unseen: dict[str, Counter[str]] = {}
+        draw = self._split.draw() if self._split is not None else None
+        source, columns, first_row = self._source, self._source.columns, 0
+        for piece in source.pieces(block_rows):
+            X = self._preparation.transform(piece, columns, owner=source.name, first_row=first_row, unseen=unseen)
+            first_row += piece.n_rows
+            y = None if self._encode is None or piece.y is None else self._encode(piece.y)
+            weight = piece.sample_weight
+            if draw is not None:
+                rows = np.flatnonzero(draw(piece.n_rows) == self._held_out)
+                X, y, weight = (None if part is None else part[rows] for part in (X, y, weight))
+            yield Block(X, y, weight)
+        if first_row == 0:
+            raise TableError(f"{source.name}: there are no rows.")
+        for name, counts in unseen.items():
+            warn(
+                f"{source.name}: column {name!r} has {len(counts)} categories never seen in training, in "
+                f"{counts.total()} rows, taken as none of those seen: {some(list(counts), 5)}.",
+                TableWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,35 @@
+"""Rows of arrays, sparse matrices and memory maps."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.data.sources.base import Block
+from mercer.data.sources.matrices import MatrixSource
+from mercer.parallel import row_blocks
+
+
+class ArraySource(MatrixSource):
+    """The rows of an array or sparse matrix; those of a memory map stay on disk until they are read.
+
+    Numbers that are not float32 or float64 are converted to float64, a piece at a time.
+    """
+
+    def __init__(self, owner: str, X: Any, *, categorical: tuple[str, ...] = ()):
+        X = X if hasattr(X, "ndim") else np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(
+                f"{owner}: X must have rows and columns. Expected 2D array, got {X.ndim}D array instead. "
+                "Reshape your data, with X.reshape(-1, 1) for one column or X.reshape(1, -1) for one row."
+            )
+        is_sparse = bool(sparse.issparse(X))
+        self._X = X.tocsr() if is_sparse else X
+        shape = int(X.shape[0]), int(X.shape[1])
+        super().__init__(owner, shape, X.dtype, is_sparse=is_sparse, categorical=categorical)
+
+    def _whole(self, block_rows: int) -> Iterator[Block]:
+        """Yield views of the array, or rows of the CSR matrix."""
+        for rows in row_blocks(int(self.n_rows or 0), block_rows):
+            yield Block(self._X[rows])

@@ -1,0 +1,162 @@
+"""What a source is: one pass over rows, a piece at a time; and the rows of a piece."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from mercer._typing import Array, Rows
+from mercer.data.columns import Choice, Codes, Columns, Kind
+
+# Rows per piece where nobody asks for a number: that of a learner's blocks.
+PIECE_ROWS = 4096
+
+
+class Block(NamedTuple):
+    """Some rows: X, and where the source has them y and sample_weight, one entry per row.
+
+    ``first_row`` is the number of the first row in the source. ``categories`` are columns of text beside the numbers
+    of X, of sources with such columns; learners never see them.
+    """
+
+    X: Any
+    y: Array | None = None
+    sample_weight: Array | None = None
+    first_row: int = 0
+    categories: tuple[Codes, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def rows(self, rows: slice) -> "Block":
+        """Return a range of the rows, as views where X is an array."""
+        if rows.start == 0 and rows.stop == self.n_rows:
+            return self
+        X, y, weight = (None if part is None else part[rows] for part in self[:3])
+        categories = tuple(Codes(column.codes[rows], column.values) for column in self.categories)
+        return Block(X, y, weight, self.first_row + (rows.start or 0), categories)
+
+
+def stacked(blocks: list[Block]) -> Block:
+    """Return the rows of several blocks, of numbers alone, as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    X: Any = [block.X for block in blocks]
+    X = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.vstack(X)
+    y, weight = _joined([block.y for block in blocks]), _joined([block.sample_weight for block in blocks])
+    return Block(X, y, weight, blocks[0].first_row)
+
+
+def _joined(parts: list[Array | None]) -> Array | None:
+    given = [part for part in parts if part is not None]
+    if given and sparse.issparse(given[0]):
+        rows: Array = sparse.vstack(given, format="csr")
+        return rows
+    return np.concatenate(given) if given else None
+
+
+def entries(values: Any) -> Any:
+    """Return y as an array of one entry, or row of entries, per row; sparse ones as CSR."""
+    return values.tocsr() if sparse.issparse(values) else np.asarray(values)
+
+
+def own_rows(X: Rows, piece: Block) -> Block:
+    """Return a piece with X in place of its own, all in memory that no later piece can overwrite."""
+    apart = isinstance(piece.X, np.ndarray) and isinstance(X, np.ndarray) and not np.may_share_memory(X, piece.X)
+    y, weight = (None if part is None else part.copy() for part in (piece.y, piece.sample_weight))
+    return Block(X if apart else X.copy(), y, weight)
+
+
+class Reader(ABC):
+    """A source of rows of numbers that can be read any number of times, a piece at a time.
+
+    A subclass writes ``pieces`` and sets what it knows: ``width``, ``dtype`` (float32 or float64), ``is_sparse``,
+    ``names`` of the columns, ``n_rows``. Pieces may have any number of rows: ``Blocks`` checks them and cuts them to
+    one size. ``Blocks`` also copies each piece, since a reader may fill the same arrays again. A reader whose pieces
+    never change once they are yielded sets ``keeps_pieces``, and saves the copy. ``mercer.testing.check_reader``
+    checks a reader of your own.
+
+    >>> import numpy as np
+    >>> from mercer.data import Block, Reader, as_blocks
+    >>> class Squares(Reader):
+    ...     width, dtype = 2, np.dtype(float)
+    ...     def pieces(self, block_rows):
+    ...         for i in range(3):
+    ...             yield Block(np.array([[i, i * i]], dtype=float))
+    >>> [block.tolist() for block in as_blocks(Squares(), block_rows=2)]
+    [[[0.0, 0.0], [1.0, 1.0]], [[2.0, 4.0]]]
+    """
+
+    width: int
+    dtype: np.dtype[Any]
+    is_sparse: bool = False
+    names: tuple[str, ...] | None = None
+    n_rows: int | None = None
+    labelled: bool = False
+    keeps_pieces: bool = False
+
+    @abstractmethod
+    def pieces(self, block_rows: int) -> Iterator[Block]:
+        """Yield all rows in order, preferably ``block_rows`` at a time; each call begins at the first row."""
+
+
+class Source(Reader):
+    """A reader with columns, of which some are chosen: numbers as X, text as categories, and the target as y.
+
+    A subclass sets ``name`` (what errors name), ``_kinds`` (of each column, in order), and what else it knows, and
+    writes ``pieces`` and ``type_of``. ``Choice`` turns what a user asks for into ``Columns``; ``choose`` takes these.
+    """
+
+    name: str
+    keeps_pieces = True
+    # Whether the names of the columns are the source's own; else they are x0, x1, ...
+    is_named: bool = True
+    # Whether another pass costs little: a text file must be parsed again, a stream cannot be read twice.
+    rereadable: bool = True
+    # The name of a target that the source itself brings, such as the labels of svmlight files.
+    own_target: str | None = None
+
+    _kinds: dict[str, Kind]
+    _chosen: Columns | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """The chosen columns; all that can be read by default."""
+        return Choice().of(self) if self._chosen is None else self._chosen
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether ``pieces`` may be called: some columns are chosen."""
+        return self._chosen is not None
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kind of each column, in order."""
+        return self._kinds
+
+    @abstractmethod
+    def type_of(self, column: str) -> str:
+        """Return the type of a column, for messages."""
+
+    def is_single(self, column: str) -> bool:
+        """Return whether a column holds float32."""
+        return self.type_of(column).lower() in ("float32", "float")
+
+    def choose(self, columns: Columns) -> Self:
+        """Return this source with other columns chosen."""
+        other = copy(self)
+        other._chosen = columns
+        other.width, other.labelled = len(columns.numbers), columns.target is not None
+        other.names = columns.numbers if self.is_named else None
+        single = bool(columns.numbers) and all(map(self.is_single, columns.numbers))
+        other.dtype = np.dtype(np.float32 if single else np.float64)
+        return other
+
+    def bytes_read(self) -> tuple[int, int] | None:
+        """Return how many bytes of how many the running pass has read, where it is known: for progress."""
+        return None

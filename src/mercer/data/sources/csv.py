@@ -1,0 +1,273 @@
+"""Rows of csv files and streams."""
+
+import csv as plain
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mercer._typing import Array
+from mercer.data.columns import Columns, Kind, TableError
+from mercer.data.sources.arrow import ArrowColumn, ArrowSource, ArrowType, RecordBatch, pyarrow, whole_labels
+from mercer.data.sources.compression import opened
+
+# Bytes of which the types of the columns are found, and the least and the most that are parsed at once: pyarrow reads
+# 32 such pieces ahead, whatever it is told.
+_HEAD_BYTES, _LEAST_BYTES, _MOST_BYTES = 2**20, 2**16, 2**20
+
+
+class CsvSource(ArrowSource):
+    """A csv file with a line of names (.gz, .bz2 and .zst too), or a stream of one, which can be read once.
+
+    Columns whose values in the first MiB are all numbers, or all missing, hold numbers; the others categories. An empty
+    value, NA, null or nan is missing. A value in quotes may hold line breaks and delimiters.
+
+    Parameters
+    ----------
+    source : path or binary stream
+    delimiter : str, default=","
+    header : bool, default=True
+        Without a line of names the columns are called x0, x1, ...
+    categorical : names of columns of numbers that are categories
+    name : str, optional
+        What errors name.
+    """
+
+    rereadable = False
+
+    def __init__(
+        self,
+        source: str | PathLike[str] | BinaryIO,
+        *,
+        delimiter: str = ",",
+        header: bool = True,
+        categorical: tuple[str, ...] = (),
+        name: str | None = None,
+    ):
+        self._path = Path(fspath(source)) if isinstance(source, str | PathLike) else None
+        self._stream = None if isinstance(source, str | PathLike) else _Stream(source)
+        self.name = name or (str(self._path) if self._path else "standard input")
+        self._delimiter, self._header = delimiter, header
+        self._raw: BinaryIO | None = None  # the file of the running pass
+        self._pa = pyarrow(self.name)
+        self._head = self._first_lines()
+        super().__init__(self.name, self._found_types(categorical), categorical)
+
+    def declare(self, kinds: dict[str, Kind]) -> None:
+        """Read columns as what a model knows them to be, whatever their first values look like."""
+        for name, kind in kinds.items():
+            if name in self._kinds and self._kinds[name] != kind:
+                self._kinds[name] = kind
+                self._types[name] = self._pa.float64() if kind == "number" else self._pa.string()
+
+    def is_single(self, column: str) -> bool:
+        """Return False: the numbers of a csv file are float64."""
+        return False
+
+    def bytes_read(self) -> tuple[int, int] | None:
+        """Return the position in the file."""
+        if self._path is None or self._raw is None or self._raw.closed:
+            return None
+        return self._raw.tell(), self._path.stat().st_size
+
+    def _batches(self, columns: Columns, block_rows: int) -> Iterator[RecordBatch]:
+        """Parse the file a few blocks of rows at a time."""
+        types = {name: self._type_to_read(name) for name in columns.all}
+        n_rows = 0
+        with self._opened() as file:
+            try:
+                for batch in self._parsed(file, block_rows, column_types=types, include_columns=list(types)):
+                    n_rows += batch.num_rows
+                    yield batch
+            except self._pa.ArrowInvalid as error:
+                raise self._fault(error, types, n_rows) from None
+            except (OSError, EOFError) as error:  # of a compressed file
+                raise TableError(f"{self.name}: the file is damaged: {_first_line(error)}") from None
+
+    def _type_to_read(self, name: str) -> ArrowType:
+        """Return the type to parse a column as: numbers as float64, since later ones may have a fraction."""
+        kind = self._types[name]
+        if self._kinds[name] == "category":
+            return self._pa.string()
+        return kind if self._pa.types.is_boolean(kind) else self._pa.float64()
+
+    def _labels(self, column: ArrowColumn, name: str) -> Array:
+        labels = super()._labels(column, name)
+        return whole_labels(self.name, name, labels) if self._pa.types.is_integer(self._types[name]) else labels
+
+    def _found_types(self, categorical: tuple[str, ...]) -> dict[str, ArrowType]:
+        """Return the types that the first lines show."""
+        pa = self._pa
+        try:
+            schema = next(iter(self._parsed(io.BytesIO(self._head), None))).schema
+        except StopIteration:
+            raise TableError(f"{self.name}: there are no rows below the line of names.") from None
+        except pa.ArrowInvalid as error:
+            raise self._fault(error, {}, 0) from None
+        except UnicodeDecodeError:
+            raise self._fault(pa.ArrowInvalid("its names are not UTF-8"), {}, 0) from None
+        twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+        if twice:
+            raise TableError(f"{self.name}: the line of names has {twice[0]!r} twice. Rename one of the columns.")
+        types: dict[str, ArrowType] = {field.name: field.type for field in schema}
+        for name, kind in types.items():
+            if name in categorical or pa.types.is_binary(kind):
+                types[name] = pa.string()
+            elif pa.types.is_null(kind):
+                types[name] = pa.float64()
+        return types
+
+    def _first_lines(self) -> bytes:
+        """Return the first whole lines: a MiB of them, or more where lines are longer."""
+        if self._stream is not None:
+            return self._stream.first_lines()
+        try:
+            with self._opened() as file:
+                return _whole_lines(file)
+        except (OSError, EOFError) as error:
+            raise TableError(f"{self.name}: the file is damaged or of another kind: {_first_line(error)}") from None
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        if self._stream is not None:
+            yield self._stream.all_lines(self.name)
+            return
+        with opened(str(self._path)) as (file, self._raw):
+            yield file
+
+    def _parsed(self, file: Any, block_rows: int | None, **convert: Any) -> Iterator[RecordBatch]:
+        from pyarrow import csv  # noqa: PLC0415 - optional
+
+        names = {} if self._header else {"column_names": self._made_names()}
+        with csv.open_csv(
+            self._pa.PythonFile(file, mode="r"),
+            read_options=csv.ReadOptions(block_size=self._bytes_at_once(block_rows), **names),
+            parse_options=csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True, **convert),
+        ) as reader:
+            yield from reader
+
+    def _bytes_at_once(self, block_rows: int | None) -> int:
+        """Return how many bytes to parse at once: those of a block of rows, and of eight of the longest lines."""
+        if block_rows is None:
+            return len(self._head) + 1
+        wanted = block_rows * len(self._head) // max(self._head.count(b"\n"), 1)
+        longest = max(map(len, self._head.split(b"\n")))
+        return max(min(max(wanted, _LEAST_BYTES), _MOST_BYTES), 8 * longest)
+
+    def _made_names(self) -> list[str]:
+        line = self._head.partition(b"\n")[0].decode("utf-8", errors="replace")
+        return [f"x{j}" for j in range(len(next(plain.reader([line], delimiter=self._delimiter), [])))]
+
+    def _fault(self, error: Exception, types: dict[str, ArrowType], n_rows: int) -> TableError:
+        """Say which line of the file is at fault: pyarrow, which parses many at once, does not know."""
+        if self._stream is not None:
+            return TableError(f"{self.name}: after row {n_rows}: {_first_line(error)}")
+        if "Empty CSV" in str(error):
+            return TableError(f"{self.name}: the file is empty; its first line must name the columns.")
+        with self._opened() as file:
+            found = self._first_fault(file, types)
+        return TableError(f"{self.name}: {_first_line(error)}") if found is None else found
+
+    def _first_fault(self, file: Any, types: dict[str, ArrowType]) -> TableError | None:
+        lines = _Lines(file)
+        rows = plain.reader(lines, delimiter=self._delimiter)
+        try:
+            names = next(rows) if self._header else self._made_names()
+            for row in rows:
+                if row and len(row) != len(names):
+                    return TableError(
+                        f"{self.name} line {rows.line_num}: {len(row)} values, and there are {len(names)} columns. "
+                        "Quote values that hold the delimiter, or name another one."
+                    )
+                for name, value in zip(names, row, strict=False):
+                    if name in types and not _converts(value, types[name]):
+                        return TableError(
+                            f"{self.name} line {rows.line_num}: column {name!r} holds {value!r}, which is not a number "
+                            "as the values above it. Correct it, or declare the column categorical."
+                        )
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            return TableError(
+                f"{self.name} line {lines.n_lines}: byte {error.start + 1} (0x{byte:02x}) is not UTF-8. Convert the "
+                "file, for example with iconv -t utf-8."
+            )
+        except plain.Error as error:
+            return TableError(f"{self.name} line {lines.n_lines}: {error}.")
+        return None
+
+
+class _Lines:
+    """The decoded lines of a file, counted."""
+
+    def __init__(self, file: Any):
+        self._file = file
+        self.n_lines = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._file:
+            self.n_lines += 1
+            yield line.decode("utf-8-sig" if self.n_lines == 1 else "utf-8")
+
+
+def _whole_lines(file: Any) -> bytes:
+    """Read about a MiB, and at least two lines, up to the end of a line."""
+    return bytes(file.read(_HEAD_BYTES) + file.readline() + file.readline())
+
+
+class _Stream:
+    """A stream whose first lines can be looked at, and that can then be read once from its beginning."""
+
+    def __init__(self, file: BinaryIO):
+        self._file = file
+        self._first = b""
+        self._read = False
+
+    def first_lines(self) -> bytes:
+        self._first = _whole_lines(self._file)
+        return self._first
+
+    def all_lines(self, name: str) -> io.BufferedReader:
+        if self._read:
+            raise TableError(f"{name}: a stream can be read once only.")
+        self._read = True
+        return io.BufferedReader(_Chained(self._first, self._file), _MOST_BYTES)
+
+
+class _Chained(io.RawIOBase):
+    """Bytes already read, then those of the stream."""
+
+    def __init__(self, head: bytes, file: BinaryIO):
+        super().__init__()
+        self._head, self._file = memoryview(head), file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._head:
+            data = getattr(self._file, "read1", self._file.read)(len(buffer))
+        else:
+            data, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _converts(value: str, kind: ArrowType) -> bool:
+    from pyarrow import csv, types  # noqa: PLC0415 - optional
+
+    if types.is_string(kind) or value in csv.ConvertOptions().null_values:
+        return True
+    if types.is_boolean(kind):
+        return value.lower() in ("true", "false", "0", "1")
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,87 @@
+"""Rows of pandas and polars data frames."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.data.columns import Kind, TableError, codes_of
+from mercer.data.sources.base import Block, Source
+from mercer.parallel import row_blocks
+from mercer.validation import is_date
+
+Frame = Any  # pandas and polars are optional, and neither is imported here
+
+
+class FrameSource(Source):
+    """What the two kinds of frame share: a range of rows at a time, numbers as one type and text as codes."""
+
+    def __init__(self, owner: str, frame: Frame):
+        self.name, self._frame, self.n_rows = owner, frame, len(frame)
+        labels = list(frame.columns)
+        self.is_named = all(isinstance(label, str) for label in labels)
+        self._labels = {str(label): label for label in labels}
+        if len(self._labels) < len(labels):
+            twice = next(str(label) for label in labels if labels.count(label) > 1 or label != str(label))
+            raise TableError(f"{owner}: the frame has the column {twice!r} twice. Rename one of the columns.")
+        types = frame.dtypes
+        self._types: dict[str, Any] = dict(zip(self._labels, types, strict=True))
+        self._kinds: dict[str, Kind] = {name: self._kind(dtype) for name, dtype in self._types.items()}
+
+    def type_of(self, column: str) -> str:
+        """Return the type of a column, for messages."""
+        return str(self._types[column])
+
+    def pieces(self, block_rows: int) -> Iterator[Block]:
+        """Yield ranges of rows, converted to one type."""
+        columns, labels = self.columns, self._labels
+        numbers = [labels[name] for name in columns.numbers]
+        for rows in row_blocks(int(self.n_rows or 0), block_rows):
+            part = self._rows(rows)
+            y = None if columns.target is None else np.asarray(part[labels[columns.target]])
+            weight = None if columns.weight is None else np.asarray(part[labels[columns.weight]], dtype=np.float64)
+            categories = tuple(codes_of(np.asarray(part[labels[name]], dtype=object)) for name in columns.categories)
+            yield Block(self._numbers(part[numbers]), y, weight, 0, categories)
+
+    def _kind(self, dtype: Any) -> Kind:
+        return "number" if self._is_number(dtype) else "other" if is_date(dtype) else "category"
+
+    @abstractmethod
+    def _is_number(self, dtype: Any) -> bool:
+        """Return whether a type of the frame is one of numbers."""
+
+    @abstractmethod
+    def _rows(self, rows: slice) -> Frame:
+        """Return a range of the rows, as a frame."""
+
+    @abstractmethod
+    def _numbers(self, part: Frame) -> Array:
+        """Return a frame of numbers as an array, NaN where a value is missing."""
+
+
+class PandasSource(FrameSource):
+    """The rows of a pandas data frame."""
+
+    def _is_number(self, dtype: Any) -> bool:
+        return getattr(dtype, "kind", "O") in "biuf"
+
+    def _rows(self, rows: slice) -> Frame:
+        return self._frame.iloc[rows]
+
+    def _numbers(self, part: Frame) -> Array:
+        return np.ascontiguousarray(part.to_numpy(dtype=self.dtype, na_value=np.nan))
+
+
+class PolarsSource(FrameSource):
+    """The rows of a polars data frame."""
+
+    def _is_number(self, dtype: Any) -> bool:
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+
+    def _rows(self, rows: slice) -> Frame:
+        return self._frame[rows]
+
+    def _numbers(self, part: Frame) -> Array:
+        return np.ascontiguousarray(part.to_numpy(), dtype=self.dtype)

@@ -1,0 +1,85 @@
+"""What one pass over the target tells: whether it holds classes or numbers, and how a learner takes it."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.data.columns import TableError
+
+Task = Literal["classification", "regression"]
+# A target of whole numbers is taken for classes up to so many of them, and refused as classes from ten times so many.
+_MOST_CLASSES = 100
+
+
+class TargetSummary:
+    """What is known of the values of a target; the classes themselves are the learner's to find.
+
+    Parameters
+    ----------
+    owner : str
+        What errors name.
+    target : str
+        The name of the column.
+    """
+
+    def __init__(self, owner: str, target: str):
+        self._owner, self._target = owner, target
+        self.n_rows = 0
+        self._is_text = False
+        self._whole = True
+        self._distinct: set[object] = set()
+
+    def update(self, values: Array | None) -> None:
+        """Add rows."""
+        assert values is not None  # noqa: S101
+        if values.dtype.kind in "OUb":
+            missing = np.array([value is None for value in values.tolist()])
+            self._is_text = True
+        else:
+            missing = ~np.isfinite(values)
+            self._whole = self._whole and bool((values == np.floor(values)).all())
+        if missing.any():
+            row = self.n_rows + int(np.argmax(missing)) + 1
+            what = "misses a value" if self._is_text or np.isnan(values[missing]).any() else "holds infinity"
+            raise TableError(f"{self._owner}: the target {self._target!r} {what} in row {row}. Leave such rows out.")
+        if len(self._distinct) <= 10 * _MOST_CLASSES:
+            self._distinct.update(values.tolist() if self._is_text else np.unique(values).tolist())
+        self.n_rows += len(values)
+
+    def task(self, asked: str) -> Task:
+        """Return the task, found from the values where ``asked`` is "auto", or refuse it."""
+        n_values = len(self._distinct)
+        if asked == "auto":
+            few = self._whole and n_values <= _MOST_CLASSES
+            asked = "classification" if self._is_text or few else "regression"
+        if asked == "regression" and self._is_text:
+            raise TableError(f"{self._owner}: the target {self._target!r} holds text; regression needs numbers.")
+        many = not self._is_text and n_values > 10 * _MOST_CLASSES
+        if asked == "classification" and (many or not (self._is_text or self._whole)):
+            what = f"more than {10 * _MOST_CLASSES} values" if self._whole else "numbers that are not whole"
+            raise TableError(
+                f"{self._owner}: the target {self._target!r} holds {what}; classification needs labels. Ask for "
+                "regression, or declare the column categorical."
+            )
+        if n_values < 2:
+            only = next(iter(self._distinct), None)
+            raise TableError(f"{self._owner}: the target {self._target!r} holds one value only, {only!r}.")
+        return "classification" if asked == "classification" else "regression"
+
+
+def encoder(task: Task) -> Callable[[Array], Array]:
+    """Return the function from the values of a target to what a learner takes: labels, or numbers."""
+    return _as_numbers if task == "regression" else _as_labels
+
+
+def _as_numbers(values: Array) -> Array:
+    return values.astype(np.float64)
+
+
+def _as_labels(values: Array) -> Array:
+    """Return whole numbers as integers, and text as text of one width; truth values are the text true and false."""
+    if values.dtype.kind == "b":
+        return np.where(values, "true", "false")
+    return values.astype(np.int64 if values.dtype.kind == "f" else str if values.dtype.kind == "O" else values.dtype)

@@ -1,0 +1,160 @@
+"""Writers of rows: predictions and features, a block at a time, in the format that the output's name says."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+from numpy.lib import format as npy
+
+from mercer._typing import Array
+
+
+class RowWriter(Protocol):
+    """Writes blocks of columns to an open file, and what the format wants at the end."""
+
+    def write(self, columns: Sequence[Array]) -> None:
+        """Write some rows: one array per column."""
+
+    def close(self) -> None:
+        """Write what the format wants at the end."""
+
+
+def row_writer(kind: str, names: Sequence[str], file: BinaryIO) -> RowWriter:
+    """Return the writer of a format, which ``format_of`` tells from a path."""
+    return _WRITERS[kind](file, names)
+
+
+def format_of(path: str) -> str:
+    """Return the format that a name says; csv for standard output and devices."""
+    suffix = Path(path).suffix
+    if path == "-" or (not suffix and Path(path).exists()):
+        return "csv"
+    kind = {".pq": "parquet", ".feather": "arrow", ".ipc": "arrow", ".txt": "csv", ".ndjson": "jsonl"}.get(
+        suffix, suffix[1:]
+    )
+    if kind not in _WRITERS:
+        raise ValueError(f"{path}: the name does not tell the format; known are {', '.join(_WRITERS)}.")
+    return kind
+
+
+class CsvWriter:
+    """A line of names, then one line per row; floats with as many digits as they need."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], delimiter: str = ","):
+        self._file = file
+        self._text = io.StringIO()
+        self._writer = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+        self._writer.writerow(names)
+
+    def write(self, columns: Sequence[Array]) -> None:
+        """Write some rows."""
+        self._writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+        self._flush()
+
+    def _flush(self) -> None:
+        self._file.write(self._text.getvalue().encode())
+        self._file.flush()
+        self._text.seek(0)
+        self._text.truncate()
+
+    def close(self) -> None:
+        """Write the names, if no row came."""
+        self._flush()
+
+
+class JsonLinesWriter:
+    """One JSON object per row."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str]):
+        self._file, self._names = file, names
+
+    def write(self, columns: Sequence[Array]) -> None:
+        """Write some rows."""
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        lines = (json.dumps(dict(zip(self._names, row, strict=True))) for row in rows)
+        self._file.write("".join(f"{line}\n" for line in lines).encode())
+        self._file.flush()
+
+    def close(self) -> None:
+        """Nothing is wanted at the end."""
+
+
+class ArrowWriter:
+    """Parquet, or Arrow's IPC file, by pyarrow."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], kind: str):
+        try:
+            import pyarrow as pa  # noqa: PLC0415 - optional
+        except ImportError:
+            raise ImportError(f"writing {kind} needs pyarrow. Install it with pip install 'mercer[data]'.") from None
+        self._pa, self._file, self._names, self._kind = pa, file, list(names), kind
+        self._writer: Any = None
+
+    def write(self, columns: Sequence[Array]) -> None:
+        """Write some rows as a group."""
+        batch = self._pa.table([self._pa.array(column) for column in columns], names=self._names)
+        if self._writer is None:
+            self._writer = self._opened(batch.schema)
+        self._writer.write_table(batch)
+
+    def _opened(self, schema: Any) -> Any:
+        from pyarrow import ipc, parquet  # noqa: PLC0415 - optional
+
+        return (
+            parquet.ParquetWriter(self._file, schema) if self._kind == "parquet" else ipc.new_file(self._file, schema)
+        )
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+class NpyWriter:
+    """A .npy file; its header, which says the number of rows, is written again at the end."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str]):
+        self._file, self._n_rows = file, 0
+        self._width = len(names)
+        self._dtype: np.dtype[Any] | None = None
+
+    def write(self, columns: Sequence[Array]) -> None:
+        """Write some rows."""
+        rows = np.column_stack(list(columns)) if self._width > 1 else np.asarray(columns[0])
+        if self._dtype is None:
+            if not self._file.seekable():
+                raise ValueError("a .npy file cannot be written to a stream; take csv, or name a file.")
+            self._dtype = rows.dtype
+            self._header()
+        if rows.dtype != self._dtype:
+            rows = rows.astype(self._dtype)
+        self._file.write(np.ascontiguousarray(rows).data)
+        self._n_rows += len(rows)
+
+    def _header(self) -> None:
+        assert self._dtype is not None  # noqa: S101
+        self._file.seek(0)
+        shape = (self._n_rows,) if self._width == 1 else (self._n_rows, self._width)
+        # NumPy pads the header so that it takes as many bytes whatever the number of rows.
+        npy.write_array_header_1_0(
+            self._file, {"shape": shape, "fortran_order": False, "descr": npy.dtype_to_descr(self._dtype)}
+        )
+
+    def close(self) -> None:
+        """Write the header with the number of rows."""
+        if self._dtype is not None:
+            self._header()
+
+
+_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str]], RowWriter]] = {
+    "csv": CsvWriter,
+    "tsv": lambda file, names: CsvWriter(file, names, "\t"),
+    "jsonl": JsonLinesWriter,
+    "parquet": lambda file, names: ArrowWriter(file, names, "parquet"),
+    "arrow": lambda file, names: ArrowWriter(file, names, "arrow"),
+    "npy": NpyWriter,
+}
