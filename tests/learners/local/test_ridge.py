@@ -222,7 +222,7 @@ def test_memory_is_counted_before_the_work(rng):
         ({"alpha": 0.0}, r"alpha must be a finite number > 0, got 0.0. Or write alpha='loo'"),
         ({"alpha": "gcv"}, r"alpha must be a finite number > 0, got 'gcv'"),
         ({"alphas": []}, r"alphas must hold at least one number > 0"),
-        ({"alphas": [1.0, -1.0]}, r"alphas\[1\] must be a finite number > 0, got -1.0"),
+        ({"alphas": [1.0, -1.0]}, r"alphas must be a finite number > 0, got -1.0"),
         ({"leaf_rows": 0}, r"leaf_rows must be an integer >= 1, got 0"),
         ({"n_trees": 0}, r"n_trees must be an integer >= 1, got 0"),
         ({"n_landmarks": -1}, r"n_landmarks must be an integer >= 0, got -1"),
