@@ -303,9 +303,12 @@ class Use:
 
     def _operate(self) -> str | None:
         """Use a Gram operator on the rows that it was fitted on."""
-        if not hasattr(type(self._model), "memory_bytes"):
-            return None
         import numpy as np  # noqa: PLC0415
+
+        from mercer.gram.base import GramOperator  # noqa: PLC0415
+
+        if not isinstance(self._model, GramOperator):
+            return None
 
         model = self._model
         calls = {

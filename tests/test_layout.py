@@ -15,6 +15,9 @@ NOT_YET_MOVED = TESTS / "not_yet_moved.txt"
 
 # Modules, or folders of them, by the tests that hold theirs.
 ELSEWHERE = {
+    "bench/comparison.py": ("cli/test_compare.py", "the experiment is tested by the command that runs it"),
+    "data/sources/compression.py": ("data/sources/test_files.py", "one law holds for all formats and compressions"),
+    "data/sources/matrices.py": ("data/sources/test_files.py", "one law holds for all formats and compressions"),
     "reference": ("core", "every primitive is compared with its compiled twin, and both with the definition"),
     "state": ("storage", "declarations are tested on the model files that they guard"),
     "validation": ("features/test_bad_input.py", "errors are tested where users meet them"),

@@ -58,13 +58,15 @@ class ExactRotation(Rotation):
         check_frequencies(_OWNER, n_components, n_frequencies, n_features)
         needed = (8 * n_features + _RADIUS_BYTES) * n_frequencies
         check_memory(_OWNER, "n_components", n_components, needed, "frequencies and their lengths")
-        bases = [
-            _orthonormal(rng, n_features, min(n_features, n_frequencies - start))
-            for start in range(0, n_frequencies, n_features)
-        ]
-        directions = np.hstack(bases)
+        frequencies = np.hstack(
+            [
+                _orthonormal(rng, n_features, min(n_features, n_frequencies - start))
+                for start in range(0, n_frequencies, n_features)
+            ]
+        )
         radii = stratified_radii(kernel, rng, n_frequencies, n_features)
-        return cls(directions * radii, radii)
+        frequencies *= radii
+        return cls(frequencies, radii)
 
     @override
     def projections(self, owner: Any) -> Projections:
