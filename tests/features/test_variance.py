@@ -234,3 +234,13 @@ def test_sparse_rows_have_the_error_of_dense_ones():
     for member in (TensorSketch(Gaussian(), n_components=24), CategoryFeatures(n_components=3), LinearFeatures()):
         fitted = member.set_params(random_state=0).fit(X)
         np.testing.assert_allclose(fitted.variance(sparse.csr_array(Y)), fitted.variance(Y), atol=1e-12)
+
+
+def test_other_columns_than_those_of_fit_are_refused():
+    K = np.exp(-np.square(np.subtract.outer(np.arange(30.0), np.arange(30.0))) / 50)
+    for fitted, width in [
+        (Nystroem("precomputed", n_components=5, random_state=0).fit(K), 4),
+        (TensorSketch().fit(K), 31),
+    ]:
+        with pytest.raises(ValueError, match=rf"X has {width} columns, and the map was fitted on 30"):
+            fitted.variance(np.ones((2, width)))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import OneHotEncoder
 
 import mercer
 from mercer.kernels import Kernel
@@ -144,3 +145,10 @@ def test_offsets_of_phases_lie_within_a_turn():
         model.offsets_[0] = offset
         with pytest.raises(ModelFileError, match="offsets_ must hold numbers"):
             dumps(model)
+
+
+def test_an_encoder_into_no_type_of_numbers_is_refused():
+    encoder = OneHotEncoder().fit([["a"], ["b"]])
+    assert loads(dumps(encoder)).transform([["b"]]).toarray().tolist() == [[0.0, 1.0]]
+    with pytest.raises((ModelFileError, ValueError), match="dtype must be a type of numbers"):
+        loads(dumps(encoder.set_params(dtype=float("nan"))))

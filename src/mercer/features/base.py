@@ -205,6 +205,11 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         X = check_matrix(name, "X", X)
         Y = X if Y is None else check_matrix(name, "Y", Y)
         check_same_width(name, X, Y)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"{name}: X has {X.shape[1]} columns, and the map was fitted on {self.n_features_in_}. Give it rows of "
+                "the same columns."
+            )
         X, Y = X.astype(np.float64), Y.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             exact = self.exact_variance(X, Y)

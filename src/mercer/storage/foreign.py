@@ -1,4 +1,4 @@
-"""What model files hold of scikit-learn's classes, declared here as mercer's own declare it beside themselves."""
+"""What model files hold of scikit-learn's classes, declared here as mercer's own classes declare it."""
 
 from collections.abc import Collection, Mapping
 
@@ -64,8 +64,16 @@ STORED: Mapping[str, Mapping[str, Kind]] = {
 }
 
 
+def _is_type_of_numbers(value: object) -> bool:
+    try:
+        return np.dtype(value).kind in "fiub"  # type: ignore[call-overload]
+    except TypeError:
+        return False
+
+
 def _check_encoder(encoder: BaseEstimator) -> None:
     """Refuse widths, groups and dropped categories that lead outside the columns: SciPy would follow them."""
+    require(_is_type_of_numbers(encoder.dtype), "OneHotEncoder: dtype must be a type of numbers")
     for j, (categories, width) in enumerate(zip(encoder.categories_, encoder._n_features_outs, strict=True)):
         n_kept = len(categories)
         group = encoder._default_to_infrequent_mappings[j] if encoder._infrequent_enabled else None
