@@ -35,7 +35,7 @@ say "NumPy fallback: smoke"
 build/pure-venv/bin/pip install --quiet --upgrade pip
 MERCER_PURE_PYTHON=1 build/pure-venv/bin/pip install --quiet ".[test]"
 MERCER_PURE_PYTHON=1 build/pure-venv/bin/python -m pytest -q -n 2 tests/reference tests/kernels tests/test_core.py \
-  tests/test_import.py tests/features/sketches/test_*sketch.py tests/features/sketches/test_maclaurin.py tests/features/composed/test_compose.py
+  tests/test_import.py tests/features/sketches/test_*sketch.py tests/features/sketches/test_maclaurin.py tests/features/composed
 
 say "a browser for the page's tests"
 if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
