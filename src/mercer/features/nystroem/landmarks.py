@@ -81,7 +81,7 @@ def uniform(kernel: Any, X: Any, n_landmarks: int, *, random_state: Any = None) 
     """Draw rows uniformly without replacement.
 
     >>> import numpy as np
-    >>> from mercer.features import landmarks
+    >>> from mercer.features.nystroem import landmarks
     >>> landmarks.uniform(None, np.eye(5), 2, random_state=0).indices
     array([2, 0])
     """
