@@ -12,6 +12,8 @@ from mercer.validation import check_real
 
 # From here on Bessel functions overflow at ordinary distances, and the uniform expansion in 1 / nu is exact to 1e-10.
 _LARGE_NU = 50.0
+# Every Matern function is 0 in float64 from here on. Farther away, K_nu and some products have no value.
+_FAR = 1e6
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,14 +77,16 @@ class Matern(LengthScaled):
 
 def matern_profile(nu: float, q: Array) -> Array:
     """Return the Matern function where r^2 / length^2 is q."""
-    t = np.sqrt(2 * nu * q)
+    if nu > _LARGE_NU:
+        return _by_expansion(nu, 2 * np.minimum(q, _FAR**2) / nu)
+    t = np.minimum(np.sqrt(2 * nu * q), _FAR)
     if nu == 0.5:
         return np.exp(-t)
     if nu == 1.5:
         return (1 + t) * np.exp(-t)
     if nu == 2.5:
         return (1 + t + t * t / 3) * np.exp(-t)
-    return _by_expansion(nu, 2 * q / nu) if nu > _LARGE_NU else _by_bessel(nu, t)
+    return _by_bessel(nu, t)
 
 
 def _by_bessel(nu: float, t: Array) -> Array:

@@ -19,7 +19,7 @@ def squared_distances(X: Rows, Y: Rows) -> Array:
     difference cancels, from x - y itself. Cost O(n m d), and O(d) more for each near pair.
     """
     X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
-    if not (is_sparse(X) or is_sparse(Y)):
+    if isinstance(X, np.ndarray) and isinstance(Y, np.ndarray):
         centre = Y.mean(axis=0)
         X, Y = X - centre, Y - centre
     size = row_norms(X, squared=True)[:, np.newaxis] + row_norms(Y, squared=True)
