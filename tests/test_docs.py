@@ -15,7 +15,7 @@ from mercer.testing import check_feature_map, check_kernel
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "gallery" not in path.parts)
-ROOMS = ["kernels", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing"]
+ROOMS = ["kernels", "structures", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing"]
 FENCE = re.compile(r"^(`{3,}|:{3,})([^\n`]*)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 
 

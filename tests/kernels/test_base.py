@@ -11,6 +11,7 @@ from scipy import sparse
 import mercer
 from mercer import Gaussian, Laplacian, Linear, Polynomial
 from mercer.kernels import Product, Scaled, Sum
+from mercer.structures import Strings
 from mercer.testing import check_kernel
 
 leaves = st.one_of(
@@ -146,3 +147,9 @@ def test_tiles_do_not_change_the_result(monkeypatch, rng):
     whole = kernel(X, Y)
     monkeypatch.setattr("mercer.kernels.base._TILE_ENTRIES", 64)
     np.testing.assert_allclose(kernel(X, Y), whole, rtol=1e-12)
+
+
+def test_kernels_of_rows_have_their_domain_and_refuse_objects():
+    assert (Linear() + 2.0 * Polynomial(2)).domain == "rows"
+    with pytest.raises(ValueError, match=r"Linear: X is Strings.*compares rows of numbers"):
+        Linear()(Strings(["a"]))

@@ -15,7 +15,9 @@ from numpy.typing import DTypeLike
 from mercer._typing import Array, Rows, override
 from mercer.kernels.evaluation.bandwidth import RULES
 from mercer.parallel import for_each_block, row_blocks
-from mercer.validation import check_matrix, check_memory, check_real, check_same_width
+from mercer.structures import as_rows
+from mercer.structures.domains import Domain
+from mercer.validation import check_memory, check_real, check_same_width
 
 # Entries of a Gram tile: 8 MiB of float64, so that the temporaries of a tile stay small beside any result worth tiling.
 _TILE_ENTRIES = 2**20
@@ -39,36 +41,39 @@ class Kernel(ABC):
         """Return the Gram matrix k(X, Y), or k(X, X) when Y is None.
 
         Rows are worked in tiles on the thread pool: beside the result, memory stays within a few tiles. The result
-        is float32 when both arguments are, float64 otherwise.
+        is float32 when both arguments are, float64 otherwise and for objects.
         """
-        name = type(self).__name__
-        X = check_matrix(name, "X", X)
-        other = X if Y is None else check_matrix(name, "Y", Y)
+        name, domain = type(self).__name__, self.domain
+        X = as_rows(name, domain, X)
+        other = X if Y is None else as_rows(name, domain, Y, "Y")
         check_same_width(name, X, other)
         self.check_domain("X", X)
         if Y is not None:
             self.check_domain("Y", other)
         shape = (X.shape[0], other.shape[0])
-        dtype = np.result_type(X.dtype, other.dtype)
+        of_objects = domain != "rows"
+        dtype = np.dtype(np.float64) if of_objects else np.result_type(X.dtype, other.dtype)
         check_memory(name, "the number of rows", shape, prod(shape) * dtype.itemsize, "the Gram matrix")
         out = np.empty(shape, dtype=dtype)
+        # the parts of objects are found once, not once per tile
+        of_tile = self.evaluator(other, dtype) if of_objects else None
 
         def work(rows: slice) -> None:
-            out[rows] = self.evaluate(X[rows], other)
+            out[rows] = self.evaluate(X[rows], other) if of_tile is None else of_tile(X[rows])
             self.check_finite(out[rows])
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported below, with the way out
-            for_each_block(work, row_blocks(shape[0], max(1, _TILE_ENTRIES // shape[1])))
+            for_each_block(work, row_blocks(shape[0], max(1, _TILE_ENTRIES // max(1, shape[1]))))
         if Y is None:
             np.fill_diagonal(out, self.evaluate_diag(X))
         return out
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for every row x of X, at the cost of reading X."""
-        X = check_matrix(type(self).__name__, "X", X)
+        X = as_rows(type(self).__name__, self.domain, X)
         self.check_domain("X", X)
         with np.errstate(over="ignore", invalid="ignore"):
-            values: Array = np.asarray(self.evaluate_diag(X), dtype=X.dtype)
+            values: Array = np.asarray(self.evaluate_diag(X), dtype=X.dtype if self.domain == "rows" else np.float64)
         self.check_finite(values)
         return values
 
@@ -114,6 +119,17 @@ class Kernel(ABC):
         inner = [kernel for name, value in values.items() for _, kernel in _inner_kernels(name, value)]
         named = any(isinstance(value, str) and value in RULES for value in values.values())
         return not named and all(kernel.is_resolved for kernel in inner)
+
+    @property
+    def domain(self) -> Domain:
+        """What the kernel compares: ``"rows"`` of numbers, or objects, such as ``"strings"`` or ``"graphs"``.
+
+        That of the inner kernels, where there are any.
+        """
+        inner = (
+            kernel for field in fields(self) for _, kernel in _inner_kernels(field.name, getattr(self, field.name))
+        )
+        return next((kernel.domain for kernel in inner), "rows")
 
     def check_domain(self, name: str, X: Rows) -> None:
         """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""
@@ -258,6 +274,13 @@ class _Algebra(Kernel):
         if not terms or not all(isinstance(term, Kernel) for term in terms):
             raise ValueError(f"{type(self).__name__}: terms must be one or more kernels, got {self.terms!r}.")
         object.__setattr__(self, "terms", terms)
+        other = next((term for term in terms if term.domain != terms[0].domain), None)
+        if other is not None:
+            raise ValueError(
+                f"{type(self).__name__}: all terms must compare the same kind of objects, but {terms[0]!r} compares "
+                f"{terms[0].domain} and {other!r} compares {other.domain}. Transform the columns of a table apart "
+                "(sklearn.compose.ColumnTransformer), or take kernels of one kind."
+            )
 
 
 @dataclass(frozen=True, repr=False)

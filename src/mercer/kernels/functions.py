@@ -1,12 +1,15 @@
 """Kernels that are a function of another kernel's values."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot_product import DotProductKernel
+from mercer.structures.domains import Domain
 
 # Degrees of f looked at for a negative coefficient when its series does not end.
 _DEGREES_CHECKED = 64
@@ -53,9 +56,19 @@ class Composed(Kernel):
                 ">= 0, or the composition is not positive definite."
             )
 
+    @property
+    @override
+    def domain(self) -> Domain:
+        return self.inner.domain
+
     @override
     def evaluate(self, X: Rows, Y: Rows) -> Array:
         return self.f.profile(self.inner.evaluate(X, Y))
+
+    @override
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
+        tile = self.inner.evaluator(Y, dtype)
+        return lambda X: self.f.profile(tile(X))
 
     @override
     def evaluate_diag(self, X: Rows) -> Array:
@@ -85,6 +98,20 @@ class Normalized(Kernel):
         values *= inverse_lengths(self.kernel, X)[:, None]
         values *= inverse_lengths(self.kernel, Y)
         return values
+
+    @override
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
+        Y = Y.astype(dtype, copy=False)
+        tile, lengths = self.kernel.evaluator(Y, dtype), inverse_lengths(self.kernel, Y)
+
+        def normalized(X: Rows) -> Array:
+            X = X.astype(dtype, copy=False)
+            values = tile(X)
+            values *= inverse_lengths(self.kernel, X)[:, None]
+            values *= lengths
+            return values
+
+        return normalized
 
     @override
     def evaluate_diag(self, X: Rows) -> Array:
