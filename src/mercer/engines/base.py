@@ -28,7 +28,10 @@ class Engine(Protocol):
         """Yield ``work(block)`` for each block, in order."""
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
-        """Merge ``work(block)`` of all blocks into ``into``, in a fixed order, and return it."""
+        """Merge ``work(block)`` of all blocks into ``into`` by the tree of ``engines.tree``, and return it.
+
+        ``work`` returns a new statistic for each block: the engine may merge others into it.
+        """
 
     def for_each(self, work: Callable[[Block], object], blocks: Blocks) -> None:
         """Call ``work(block)`` for each block, in any order, for what it writes into shared memory."""

@@ -2,11 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Generic
 
 from mercer.config import get_config
 from mercer.data import Block, Blocks
 from mercer.engines.base import S
+from mercer.engines.tree import Tree
 from mercer.parallel import for_each_block
 
 
@@ -14,8 +15,7 @@ class Local:
     """An engine on the threads of ``config_context(threads=...)``, with BLAS held to one thread.
 
     One thread at a time reads a block; all threads check blocks and work on them. One block per thread is in work and
-    as many results wait, whatever the number of rows. Results are merged in the order of the blocks. Such a left fold
-    holds no statistic but the total; a balanced tree would hold log2(n) statistics, each as large as the total.
+    as many results wait, whatever the number of rows. Results are merged in the order of the blocks, by ``Tree``.
 
     Examples
     --------
@@ -42,40 +42,40 @@ class Local:
             yield from results
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
-        """Merge ``work(block)`` of all blocks into ``into``, in the order of the blocks, and return it."""
-        total = _Fold(into)
+        """Merge ``work(block)`` of all blocks into ``into``, by the tree of the blocks' numbers, and return it."""
+        turns = _Turns(Tree(into))
 
         def merge(numbered: tuple[int, Block]) -> None:
             number, block = numbered
             try:
-                total.add(number, work(blocks.check_finite(block)))
+                turns.add(number, work(blocks.check_finite(block)))
             except BaseException:
-                total.give_up()
+                turns.give_up()
                 raise
 
         for_each_block(merge, enumerate(blocks.labelled(finite=False)))
-        return into
+        return turns.tree.close()
 
     def for_each(self, work: Callable[[Block], object], blocks: Blocks) -> None:
         """Call ``work(block)`` for each block, begun in the order of the blocks."""
         for_each_block(lambda block: work(blocks.check_finite(block)), blocks.labelled(finite=False))
 
 
-class _Fold:
-    """Merges results in the order of their numbers; a thread that is early waits for its turn."""
+class _Turns(Generic[S]):
+    """Hand results to a tree in the order of their numbers; a thread that is early waits for its turn."""
 
-    def __init__(self, total: Any) -> None:
-        self._total = total
+    def __init__(self, tree: Tree[S]) -> None:
+        self.tree = tree
         self._next = 0
         self._failed = False
         self._turn = threading.Condition()
 
-    def add(self, number: int, part: Any) -> None:
+    def add(self, number: int, part: S) -> None:
         with self._turn:
             self._turn.wait_for(lambda: self._failed or self._next == number)
             if self._failed:
                 return
-            self._total.merge(part)
+            self.tree.add(part)
             self._next += 1
             self._turn.notify_all()
 

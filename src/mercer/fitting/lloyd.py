@@ -98,7 +98,7 @@ class Assignment:
         place = _place(block)
         doubt, candidates = nearest.in_doubt(place, centres)
         if not len(doubt):
-            return self._empty
+            return self._empty.zero()
         Z = block.X if self.rows.holds else self.rows.features(block, doubt)
         return nearest.settle(place, doubt, candidates, Z, centres, self.rows.weight(block))
 
