@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array as Csr  # noqa: N812
@@ -16,11 +17,13 @@ else:
         return method
 
 
-__all__ = ["Array", "Csr", "Rows", "Seed", "is_sparse", "override"]
+__all__ = ["Array", "Csr", "Rows", "RowsLike", "Seed", "is_sparse", "override"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 # Rows of numbers, dense or sparse. SciPy has no type stubs: mypy accepts anything as a Csr.
 Rows: TypeAlias = Array | Csr
+# Rows as users give them: an array, lists, a data frame (which can become an array), or a CSR matrix.
+RowsLike: TypeAlias = ArrayLike | Csr
 # What ``random_state`` may be.
 Seed: TypeAlias = int | np.random.RandomState | None
 

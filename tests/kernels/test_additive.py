@@ -5,8 +5,8 @@ import pytest
 from scipy import integrate, sparse
 from sklearn.metrics.pairwise import additive_chi2_kernel, chi2_kernel
 
-from mercer import ArcCosine, Chi2, ExponentialChi2, Gaussian, Hellinger, Intersection, JensenShannon
-from mercer.testing import assert_mean_close, check_kernel, sample_rows
+from mercer import Chi2, ExponentialChi2, Gaussian, Hellinger, Intersection, JensenShannon
+from mercer.testing import check_kernel
 
 ADDITIVE = [Chi2(), Intersection(), JensenShannon(), Hellinger()]
 HISTOGRAMS = np.random.RandomState(0).dirichlet(np.full(6, 0.5), size=8)
@@ -59,27 +59,3 @@ def test_a_negative_entry_is_named(kernel, layout):
         kernel(HISTOGRAMS, layout(X))
     with pytest.raises(ValueError, match=r"X holds -0.25 at row 3, column 2"):
         (Gaussian(gamma=1.0) + 2.0 * kernel)(layout(X))
-
-
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_arc_cosine_laws(order):
-    check_kernel(ArcCosine(order))
-
-
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_arc_cosine_is_the_mean_over_gaussian_units(order):
-    X = sample_rows(4)
-    rng = np.random.RandomState(0)
-    T = rng.standard_normal((40_000, 5)) @ X.T
-    units = (T > 0) * T**order
-    products = 2 * units[:, :, np.newaxis] * units[:, np.newaxis]
-    assert_mean_close(products, ArcCosine(order)(X), detect=0.2)
-
-
-def test_arc_cosine_of_nearly_parallel_and_of_zero_rows():
-    X = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 0.0]])
-    K = ArcCosine(0)(X, X.copy())
-    np.testing.assert_allclose(1 - K[0, 1], 1e-9 / np.pi, rtol=1e-6)
-    assert not K[2].any()
-    with pytest.raises(ValueError, match="ArcCosine: order must be 0, 1 or 2, got 3"):
-        ArcCosine(3)

@@ -40,32 +40,6 @@ _CACHED_BYTES, _LEAST_ROWS = 2**20, 16
 # Bytes that a thread may take to make the features of a block, and its part of a limit that is set for the process.
 _SCRATCH_BYTES, _SCRATCH_SHARE = 2**25, 0.125
 
-_INSTEAD_OF_NAMES = {
-    "rbf": "Gaussian(gamma=1.0)",
-    "gaussian": "Gaussian(gamma=1.0)",
-    "laplacian": "Laplacian(gamma=1.0)",
-    "poly": "Polynomial(3, gamma=1.0, coef0=1.0)",
-    "polynomial": "Polynomial(3, gamma=1.0, coef0=1.0)",
-    "linear": "Linear()",
-    "sigmoid": "Sigmoid(gamma=1.0)",
-    "exponential": "Exponential(gamma=1.0)",
-}
-
-
-def as_kernel(owner: str, value: Any, natural: Kernel) -> Kernel:
-    """Return the kernel an estimator was given, its natural one for None, or say what to write instead."""
-    if value is None:
-        return natural
-    if isinstance(value, Kernel):
-        return value
-    if isinstance(value, str):
-        example = _INSTEAD_OF_NAMES.get(value.lower(), "Polynomial(2, coef0=1.0)")
-        module = "from mercer import " + example.partition("(")[0]
-        raise ValueError(
-            f"{owner}: kernel must be a kernel object, got the name {value!r}. Write {example} ({module})."
-        )
-    raise ValueError(f"{owner}: kernel must be a kernel object such as {natural!r}, got {value!r}.")
-
 
 class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A map z with k(x, y) ~ <z(x), z(y)>, as a scikit-learn transformer.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
-from mercer.features.base import FeatureMap, as_kernel
+from mercer.features.base import FeatureMap
 from mercer.features.binning import RandomBinning
 from mercer.features.categories import CategoryFeatures
 from mercer.features.composed.columns import ScaleColumns, SelectColumns
@@ -50,6 +50,7 @@ from mercer.kernels import (
     Sum,
 )
 from mercer.kernels.frequencies import is_shift_invariant
+from mercer.kernels.parameter import as_kernel
 from mercer.validation import check_integer
 
 MapFactory = Callable[[Kernel, int], FeatureMap]

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._typing import Rows, override
-from mercer.features.base import LARGEST_WIDTH, FeatureMap, as_kernel
+from mercer.features.base import LARGEST_WIDTH, FeatureMap
 from mercer.kernels import Kernel
+from mercer.kernels.parameter import as_kernel
 from mercer.state import Sizes
 from mercer.validation import check_integer
 

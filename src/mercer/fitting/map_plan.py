@@ -8,9 +8,9 @@ from sklearn.base import clone
 
 from mercer.config import get_config, lasting_limit
 from mercer.features import FeatureMap, feature_map
-from mercer.features.base import as_kernel
 from mercer.fitting.survey import Sample
 from mercer.kernels import Kernel
+from mercer.kernels.parameter import as_kernel
 from mercer.validation import check_integer, check_memory
 
 # Rows per block: up to here products of float32 features are exact enough, and long enough to be fast.

@@ -6,11 +6,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, pinv
 
 from mercer._typing import Array, Rows, override
-from mercer.features.base import FeatureMap, Writer, as_kernel
+from mercer.features.base import FeatureMap, Writer
 from mercer.features.nystroem.map import Nystroem
 from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
 from mercer.gram.partition import Partition, nearest
 from mercer.kernels import Gaussian, Kernel
+from mercer.kernels.parameter import as_kernel
 from mercer.parallel import one_blas_thread
 from mercer.state import Count, Many, Member, OneOf, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory

@@ -6,7 +6,6 @@ kappa, which its feature map samples (Vedaldi and Zisserman, 2012).
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class AdditiveKernel(Kernel):
         return np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
 
 
-def _column(X: Any, j: int) -> tuple[Array, Array]:
+def _column(X: Rows, j: int) -> tuple[Array, Array]:
     """Return the rows where column j is not 0, and its values there."""
     if is_sparse(X):
         used = slice(X.indptr[j], X.indptr[j + 1])

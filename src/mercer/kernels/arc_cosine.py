@@ -1,7 +1,6 @@
 """The arc-cosine kernels (Cho and Saul, 2009): infinitely wide layers of step, ReLU and squared-ReLU units."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -71,5 +70,5 @@ class ArcCosine(Kernel):
         return np.asarray((squares > 0) * squares**self.order * (1.0, 1.0, 3.0)[self.order])
 
 
-def _unit(X: Any) -> Any:
+def _unit(X: Rows) -> Rows:
     return normalize(X.astype(np.float64))

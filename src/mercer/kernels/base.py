@@ -1,30 +1,31 @@
-"""Kernels as values: what every kernel can do, and the algebra ``+``, ``*`` and positive scalar ``*``."""
+"""Kernels: what every kernel can do, and the algebra ``+``, ``*`` and positive scalar ``*``."""
 
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from math import prod
 from operator import iadd, imul
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, RowsLike, override
 from mercer.kernels.evaluation.bandwidth import RULES
+from mercer.kernels.values import Value
 from mercer.parallel import for_each_block, row_blocks
 from mercer.structures import as_rows
 from mercer.structures.domains import Domain
 from mercer.validation import check_memory, check_real, check_same_width
 
-# Entries of a Gram tile: 8 MiB of float64, so that the temporaries of a tile stay small beside any result worth tiling.
+# Entries of a Gram tile: 8 MiB of float64, so that temporaries are small compared with a result of several tiles.
 _TILE_ENTRIES = 2**20
 
 
 @dataclass(frozen=True, repr=False)
-class Kernel(ABC):
+class Kernel(Value, ABC):
     """A function k(x, y) of two rows, as a frozen value.
 
     A subclass is a frozen dataclass whose fields are its parameters; it writes ``evaluate`` and ``evaluate_diag``.
@@ -33,14 +34,14 @@ class Kernel(ABC):
     """
 
     # How tightly the expression binds when printed: a sum 1, a product 2, anything else 3.
-    _binding: ClassVar[int] = 3
+    binding: ClassVar[int] = 3
     # NumPy scalars on the left of * then leave the product to us.
     __array_ufunc__: ClassVar[None] = None
 
-    def __call__(self, X: Any, Y: Any = None) -> Array:
+    def __call__(self, X: RowsLike, Y: RowsLike | None = None) -> Array:
         """Return the Gram matrix k(X, Y), or k(X, X) when Y is None.
 
-        Rows are worked in tiles on the thread pool: beside the result, memory stays within a few tiles. The result
+        Tiles of rows are computed on the thread pool. The memory is that of the result and of a few tiles. The result
         is float32 when both arguments are, float64 otherwise and for objects.
         """
         name, domain = type(self).__name__, self.domain
@@ -68,7 +69,7 @@ class Kernel(ABC):
             np.fill_diagonal(out, self.evaluate_diag(X))
         return out
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         """Return k(x, x) for every row x of X, at the cost of reading X."""
         X = as_rows(type(self).__name__, self.domain, X)
         self.check_domain("X", X)
@@ -88,7 +89,7 @@ class Kernel(ABC):
     def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         """Return the function X -> k(X, Y) in the given precision, with what depends on Y alone computed once.
 
-        For callers that meet the same Y with many tiles X; both checked. Each result is an array of its own.
+        For callers that evaluate many tiles X with the same Y. Both are checked rows. Each call returns a new array.
         """
         Y = Y.astype(dtype, copy=False)
         return lambda X: np.asarray(self.evaluate(X.astype(dtype, copy=False), Y), dtype=dtype)
@@ -115,10 +116,9 @@ class Kernel(ABC):
     @property
     def is_resolved(self) -> bool:
         """Whether nothing is left to be found from data: no parameter is ``"scale"`` or ``"median"``."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        inner = [kernel for name, value in values.items() for _, kernel in _inner_kernels(name, value)]
-        named = any(isinstance(value, str) and value in RULES for value in values.values())
-        return not named and all(kernel.is_resolved for kernel in inner)
+        values = (getattr(self, field.name) for field in fields(self))
+        named = any(isinstance(value, str) and value in RULES for value in values)
+        return not named and all(inner.is_resolved for inner in self._inner_kernels())
 
     @property
     def domain(self) -> Domain:
@@ -126,16 +126,15 @@ class Kernel(ABC):
 
         That of the inner kernels, where there are any.
         """
-        inner = (
-            kernel for field in fields(self) for _, kernel in _inner_kernels(field.name, getattr(self, field.name))
-        )
-        return next((kernel.domain for kernel in inner), "rows")
+        return next((inner.domain for inner in self._inner_kernels()), "rows")
 
     def check_domain(self, name: str, X: Rows) -> None:
         """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""
-        for field in fields(self):
-            for _, inner in _inner_kernels(field.name, getattr(self, field.name)):
-                inner.check_domain(name, X)
+        for inner in self._inner_kernels():
+            inner.check_domain(name, X)
+
+    def _inner_kernels(self) -> "Iterator[Kernel]":
+        return (value for _, value in self.inner_values() if isinstance(value, Kernel))
 
     def check_finite(self, values: Array) -> None:
         """Refuse kernel values that overflow."""
@@ -145,83 +144,23 @@ class Kernel(ABC):
                 "or pass float64."
             )
 
-    def __add__(self, other: Any) -> "Kernel":
+    def __add__(self, other: "Kernel") -> "Kernel":
         if not isinstance(other, Kernel):
             return NotImplemented
         return Sum((*_parts(self, Sum), *_parts(other, Sum)))
 
-    def __mul__(self, other: Any) -> "Kernel":
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
         if isinstance(other, Kernel):
             return _product(self, other)
         if isinstance(other, numbers.Real):
             return _scaled(other, self)
         return NotImplemented
 
-    def __rmul__(self, other: Any) -> "Kernel":
+    def __rmul__(self, other: "Kernel | float") -> "Kernel":
         return self.__mul__(other)
 
-    def __repr__(self) -> str:
-        in_order = sorted(fields(self), key=lambda field: bool(field.kw_only))  # an ancestor's keywords come first
-        arguments = [_argument(field, getattr(self, field.name)) for field in in_order]
-        return f"{type(self).__name__}({', '.join(filter(None, arguments))})"
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn does; those of nested kernels as ``terms_0__gamma``."""
-        params: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            params[field.name] = value
-            if deep:
-                for name, inner in _inner_kernels(field.name, value):
-                    if name != field.name:
-                        params[name] = inner
-                    params |= {f"{name}__{key}": sub for key, sub in inner.get_params().items()}
-        return params
-
-    def with_params(self, **params: Any) -> Self:
-        """Return this kernel with some parameters replaced, nested ones by names such as ``terms_0__gamma``.
-
-        >>> from mercer import Linear, Polynomial
-        >>> (Linear() + Polynomial(2)).with_params(terms_1__degree=3)
-        Linear() + Polynomial(3)
-        """
-        changes: dict[str, Any] = {}
-        for path, value in params.items():
-            name, _, rest = path.partition("__")
-            owner = self if name in {field.name for field in fields(self)} else None
-            if owner is not None and not rest:
-                changes[name] = value
-                continue
-            holder = name if owner is not None else name.rpartition("_")[0]
-            current = changes.get(holder, getattr(self, holder, None))
-            inner = dict(_inner_kernels(holder, current)).get(name)
-            if inner is None:
-                raise ValueError(f"{self!r} has no parameter {path!r}. It has {', '.join(sorted(self.get_params()))}.")
-            new = inner.with_params(**{rest: value}) if rest else value
-            changes[holder] = _with_inner(holder, current, name, new)
-        return replace(self, **changes)
-
-    def __sklearn_clone__(self) -> Self:
-        """Return self: a frozen value needs no copy, and ``clone`` then sees the identical parameter."""
-        return self
-
-
-def _argument(field: Field[Any], value: Any) -> str:
-    if field.kw_only:
-        return "" if field.default is not MISSING and value == field.default else f"{field.name}={value!r}"
-    return repr(value)
-
-
-def _inner_kernels(name: str, value: Any) -> Iterator[tuple[str, Kernel]]:
-    if isinstance(value, Kernel):
-        yield name, value
-    elif isinstance(value, tuple):
-        for i, item in enumerate(value):
-            if isinstance(item, Kernel):
-                yield f"{name}_{i}", item
-
-
-def _resolved(value: Any, X: Rows, sample_weight: Any) -> Any:
+def _resolved(value: object, X: Rows, sample_weight: Array | None) -> object:
     if isinstance(value, Kernel):
         return value.resolve(X, sample_weight)
     if isinstance(value, tuple) and any(isinstance(item, Kernel) for item in value):
@@ -230,18 +169,11 @@ def _resolved(value: Any, X: Rows, sample_weight: Any) -> Any:
     return value
 
 
-def _with_inner(holder: str, current: Any, name: str, new: Any) -> Any:
-    if isinstance(current, Kernel):
-        return new
-    position = int(name.removeprefix(f"{holder}_"))
-    return (*current[:position], new, *current[position + 1 :])
-
-
 def _parts(kernel: Kernel, algebra: "type[Sum] | type[Product]") -> tuple[Kernel, ...]:
     return kernel.terms if isinstance(kernel, algebra) else (kernel,)
 
 
-def _scaled(scale: Any, kernel: Kernel) -> Kernel:
+def _scaled(scale: float, kernel: Kernel) -> Kernel:
     if isinstance(kernel, Scaled):
         scale, kernel = scale * kernel.scale, kernel.kernel
     scaled = Scaled(scale, kernel)
@@ -260,7 +192,7 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
 
 
 def _bracketed(kernel: Kernel, binding: int) -> str:
-    return f"({kernel!r})" if kernel._binding < binding else repr(kernel)
+    return f"({kernel!r})" if kernel.binding < binding else repr(kernel)
 
 
 @dataclass(frozen=True, repr=False)
@@ -292,7 +224,7 @@ class Sum(_Algebra):
     Linear() + 0.5 * Polynomial(2)
     """
 
-    _binding: ClassVar[int] = 1
+    binding: ClassVar[int] = 1
 
     @override
     def evaluate(self, X: Rows, Y: Rows) -> Array:
@@ -323,7 +255,7 @@ class Product(_Algebra):
     Linear() * Polynomial(2)
     """
 
-    _binding: ClassVar[int] = 2
+    binding: ClassVar[int] = 2
 
     @override
     def evaluate(self, X: Rows, Y: Rows) -> Array:
@@ -357,7 +289,7 @@ class Scaled(Kernel):
     scale: float
     kernel: Kernel
 
-    _binding: ClassVar[int] = 2
+    binding: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         way_out = "A negative multiple of a kernel is not positive definite, so it has no feature map."
@@ -376,7 +308,7 @@ class Scaled(Kernel):
     def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         tile, scale = self.kernel.evaluator(Y, dtype), np.asarray(self.scale, dtype=dtype)[()]
 
-        def scaled(X: Any) -> Array:
+        def scaled(X: Rows) -> Array:
             values = tile(X)
             values *= scale
             return values

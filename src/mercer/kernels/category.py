@@ -15,7 +15,7 @@ class SameCategory(Kernel):
 
     Multitask learning is a product: with the number of the task in column 0,
     ``Columns(SameCategory(offset=c), [0]) * Columns(k, rest)`` is :math:`(c + 1[s = s'])\, k(x, x')`. Each task then
-    has a function of its own and shares one with all: c = 0 keeps the tasks apart, and a large c is one task.
+    has its own function and shares one with all: c = 0 keeps the tasks apart, and a large c is one task.
 
     Parameters
     ----------

@@ -1,16 +1,19 @@
-"""Kernels that are given rather than written: a user's function, or the Gram matrix itself."""
+"""Kernels that a user gives: a function of two sets of rows or objects, or the Gram matrix itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, RowsLike, override
 from mercer.kernels.base import Kernel
 
-# Rows that one call takes to find their own k(x, x): 16 values are computed for each one kept, and 16 calls saved.
+# Objects of any kind, or rows.
+Objects: TypeAlias = Sequence[object] | RowsLike
+
+# Rows per call for the diagonal k(x, x): a call computes 16 times the values that are kept, and replaces 16 calls.
 _DIAGONAL_TILE = 16
 
 
@@ -33,14 +36,14 @@ class FunctionKernel(Kernel):
            [1., 5.]])
     """
 
-    f: Callable[[Any, Any], Any]
+    f: Callable[..., ArrayLike]
 
-    def __call__(self, X: Any, Y: Any = None) -> Array:
+    def __call__(self, X: Objects, Y: Objects | None = None) -> Array:
         """Return the matrix k(X, Y), or k(X, X) when Y is None, of rows or of lists of objects."""
         X = as_objects(X)
         return self.evaluate(X, X if Y is None else as_objects(Y))
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: Objects) -> Array:
         """Return k(x, x) for every row or object."""
         return self.evaluate_diag(as_objects(X))
 
@@ -102,7 +105,7 @@ class PrecomputedKernel(Kernel):
         return f"PrecomputedKernel(<{self.K.shape[0]} rows>)"
 
 
-def as_objects(X: Any) -> Any:
+def as_objects(X: Objects) -> Rows:
     """Return a list as a one-dimensional array of its members, whatever they are; an array as it is."""
     if not isinstance(X, list | tuple):
         return X
@@ -112,5 +115,5 @@ def as_objects(X: Any) -> Any:
     return objects
 
 
-def _name(f: Any) -> str:
+def _name(f: Callable[..., ArrayLike]) -> str:
     return str(getattr(f, "__name__", repr(f)))

@@ -5,10 +5,9 @@ non-negative (Schoenberg, 1942; Kar and Karnick, 2012, Theorem 2).
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import comb, exp, inf, lgamma, log
-from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
@@ -17,7 +16,7 @@ from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
 
-# Terms of a sum by Horner's rule, one pass over the matrix for each: more would be VovkInfinite, or overflow.
+# Most terms of a sum by Horner's rule, each a pass over the matrix. Longer sums overflow, or equal VovkInfinite.
 _MOST_TERMS = 2**16
 _LARGEST_LOGARITHM = log(np.finfo(np.float64).max)
 
@@ -65,7 +64,7 @@ class DotProductKernel(Kernel):
         return self.profile(np.asarray(row_norms(X, squared=True)))
 
 
-def _positive_gamma(kernel: Any) -> None:
+def _positive_gamma(kernel: "Polynomial | Exponential | Sigmoid") -> None:
     name = type(kernel).__name__
     object.__setattr__(kernel, "gamma", check_real(name, "gamma", kernel.gamma, least=0, strict=True))
 
@@ -221,7 +220,7 @@ class VovkInfinite(DotProductKernel):
         return 1.0
 
 
-def _floats(coefficients: Any) -> tuple[float, ...]:
+def _floats(coefficients: Sequence[float]) -> tuple[float, ...]:
     try:
         return tuple(float(a) for a in coefficients)
     except TypeError:
@@ -252,7 +251,7 @@ class DotProduct(DotProductKernel):
     """
 
     f: Callable[[Array], Array]
-    coefficients: Any
+    coefficients: Sequence[float] | Callable[[int], float]
 
     def __post_init__(self) -> None:
         if not callable(self.f):

@@ -1,7 +1,7 @@
 """The kernel of a random feature function, which in general has no closed form."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
@@ -15,8 +15,8 @@ class ExpectedProduct(Kernel):
     closed form.
     """
 
-    phi: Any
-    distribution: Any
+    phi: str | Callable[[Array], Array]
+    distribution: Kernel | Callable[..., tuple[Array, Array]] | None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.phi, str) or callable(self.phi)):

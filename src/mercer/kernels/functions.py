@@ -11,7 +11,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.dot_product import DotProductKernel
 from mercer.structures.domains import Domain
 
-# Degrees of f looked at for a negative coefficient when its series does not end.
+# Degrees of f that are checked for a negative coefficient when the series does not end.
 _DEGREES_CHECKED = 64
 
 

@@ -65,7 +65,7 @@ class Gaussian(RadialKernel):
         general = super().evaluator(Y, dtype)
         if is_sparse(Y):
             return general
-        dense = gaussian_tiles(Y, self.bandwidth, np.dtype(dtype))
+        dense = gaussian_tiles(Y, self.bandwidth, dtype)
         return lambda X: general(X) if is_sparse(X) else dense(X)
 
     @property

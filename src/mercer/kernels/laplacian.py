@@ -62,7 +62,7 @@ class Laplacian(StationaryKernel):
         return self.bandwidth * _capped(rng.standard_cauchy((n_features, n_frequencies)))
 
     def n_uniforms(self, n_features: int) -> int:
-        """Return one number a column."""
+        """Return the number of columns: one uniform number per column."""
         return n_features
 
     def frequencies_at(self, points: Array) -> Array:

@@ -21,7 +21,7 @@ class Matern(LengthScaled):
     r"""The Matern kernel :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t)` with :math:`t = \sqrt{2\nu}\, r / \ell`.
 
     ``nu=0.5`` is exp(-r / l), ``nu=1.5`` and ``nu=2.5`` have closed forms, and the Gaussian is the limit. Frequencies
-    follow a multivariate t distribution with 2 nu degrees of freedom: one chi^2 a frequency, shared by the columns.
+    follow a multivariate t distribution with 2 nu degrees of freedom: one chi^2 per frequency, shared by the columns.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-"""The kernel of linearly transformed rows: a metric of its own, such as one that was learned."""
+"""The kernel of linearly transformed rows: a metric, such as one that was learned."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Rows, override
 from mercer.kernels.transforms import TransformedKernel
 
 
@@ -62,7 +62,7 @@ class Metric(TransformedKernel):
     def __repr__(self) -> str:
         return f"Metric({self.kernel!r}, {self.matrix.tolist()!r})"
 
-    def apply(self, X: Any) -> Array:
+    def apply(self, X: Rows) -> Array:
         """Return the rows of X times T, dense."""
         if X.shape[1] != len(self.matrix):
             raise ValueError(
@@ -72,6 +72,6 @@ class Metric(TransformedKernel):
         return np.asarray(X @ self.matrix.astype(X.dtype, copy=False))
 
     @override
-    def evaluator(self, Y: Any, dtype: Any) -> Callable[[Any], Array]:
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         inner = self.kernel.evaluator(self.apply(Y).astype(dtype, copy=False), dtype)
         return lambda X: inner(self.apply(X).astype(dtype, copy=False))

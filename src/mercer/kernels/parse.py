@@ -16,7 +16,7 @@ from functools import cache
 from inspect import isabstract
 from math import isfinite
 from operator import add, mul, sub, truediv
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from mercer.kernels.base import Kernel
 
@@ -42,7 +42,10 @@ _OTHER_NAMES = {
     "chisquared": "Chi2",
     "minmax": "Intersection",
 }
-_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": add, "-": sub, "*": mul, "/": truediv}
+# What a part of an expression may be.
+_Operand: TypeAlias = Kernel | int | float
+_Value: TypeAlias = "_Operand | str | tuple[_Value, ...] | None"
+_OPERATIONS: dict[str, Callable[[_Operand, _Operand], _Operand]] = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
 class KernelSyntaxError(ValueError):
@@ -148,7 +151,7 @@ class _Parser:
             found = "the end of the expression" if self._here.kind == "end" else repr(self._here.text)
             raise self._fault(f"expected {mark!r}, found {found}", self._here)
 
-    def _sum(self) -> Any:
+    def _sum(self) -> _Value:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._fault(f"brackets are nested deeper than {_DEEPEST} levels", self._here)
@@ -156,20 +159,20 @@ class _Parser:
         self._depth -= 1
         return value
 
-    def _product(self) -> Any:
+    def _product(self) -> _Value:
         return self._chain(self._signed, "*", "/")
 
-    def _chain(self, operand: Callable[[], Any], *marks: str) -> Any:
+    def _chain(self, operand: Callable[[], _Value], *marks: str) -> _Value:
         """Read operands between operators, applied from the left as Python does."""
         value = operand()
         while operator := self._take_mark(*marks):
             value = self._applied(operator, value, operand())
         return value
 
-    def _applied(self, operator: _Token, left: Any, right: Any) -> Any:
-        n_kernels = isinstance(left, Kernel) + isinstance(right, Kernel)
-        if not all(isinstance(value, Kernel | int | float) for value in (left, right)):
+    def _applied(self, operator: _Token, left: _Value, right: _Value) -> _Value:
+        if not isinstance(left, Kernel | int | float) or not isinstance(right, Kernel | int | float):
             raise self._fault(f"{operator.text} takes kernels and numbers", operator)
+        n_kernels = isinstance(left, Kernel) + isinstance(right, Kernel)
         if n_kernels and operator.text in "-/":
             way_out = "write a factor such as 0.5 * kernel" if operator.text == "/" else "only + keeps them kernels"
             raise self._fault(f"kernels have no {operator.text}; {way_out}", operator)
@@ -179,14 +182,14 @@ class _Parser:
             value = _OPERATIONS[operator.text](left, right)
         except (ValueError, ArithmeticError) as error:
             raise self._fault(_sentence(error), operator) from error
-        return self._finite(value, operator)
-
-    def _finite(self, value: Any, token: _Token) -> Any:
-        if isinstance(value, float) and not isfinite(value):
-            raise self._fault("the number is too large", token)
+        self._check_finite(value, operator)
         return value
 
-    def _signed(self) -> Any:
+    def _check_finite(self, value: _Operand, token: _Token) -> None:
+        if isinstance(value, float) and not isfinite(value):
+            raise self._fault("the number is too large", token)
+
+    def _signed(self) -> _Value:
         minus = self._take_mark("-")
         value = self._value()
         if minus is None:
@@ -195,7 +198,7 @@ class _Parser:
             raise self._fault("a kernel has no minus: it would not be positive definite", minus)
         return -value
 
-    def _value(self) -> Any:
+    def _value(self) -> _Value:
         token = self._take()
         if token.kind == "number":
             return self._number(token)
@@ -210,14 +213,16 @@ class _Parser:
 
     def _number(self, token: _Token) -> int | float:
         if not token.text.isdigit():
-            return float(self._finite(float(token.text), token))
+            number = float(token.text)
+            self._check_finite(number, token)
+            return number
         if len(token.text) > 18:
             raise self._fault("the whole number is too large; write it with a point", token)
         return int(token.text)
 
-    def _bracketed(self, closing: str) -> Any:
+    def _bracketed(self, closing: str) -> _Value:
         """Read what follows an opening bracket: a sequence, or for round ones without a comma a value."""
-        items: list[Any] = []
+        items: list[_Value] = []
         is_sequence = closing == "]"
         while not self._take_mark(closing):
             items.append(self._sum())
@@ -228,7 +233,7 @@ class _Parser:
                 break
         return tuple(items) if is_sequence or not items else items[0]
 
-    def _named(self, token: _Token) -> Any:
+    def _named(self, token: _Token) -> _Value:
         if token.text == "None" and not (self._here.kind == "mark" and self._here.text == "("):
             return None
         cls = _kernels().get(token.text)
@@ -243,7 +248,7 @@ class _Parser:
         """Read the arguments and make the kernel; an error points at the argument that it is about."""
         named = {field.name: field for field in fields(cls) if field.init}
         in_order = [name for name, field in named.items() if not field.kw_only]
-        values: dict[str, Any] = {}
+        values: dict[str, _Value] = {}
         places: dict[str, _Token] = {}
         while not self._take_mark(")"):
             place = self._here
@@ -279,7 +284,7 @@ class _Parser:
         self._take()
         return name
 
-    def _positional(self, cls: type[Kernel], in_order: list[str], values: dict[str, Any]) -> str:
+    def _positional(self, cls: type[Kernel], in_order: list[str], values: dict[str, _Value]) -> str:
         for name in in_order:
             if name not in values:
                 return name
@@ -291,7 +296,7 @@ class _Parser:
 @cache
 def _kernels() -> dict[str, type[Kernel]]:
     """Return the kernels that text can write: all but those made from a function or a matrix."""
-    from mercer import kernels  # noqa: PLC0415 - the room imports this file
+    from mercer import kernels  # noqa: PLC0415 - the package imports this file
 
     values = {name: getattr(kernels, name) for name in kernels.__all__}
     classes = {name: value for name, value in values.items() if isinstance(value, type) and issubclass(value, Kernel)}

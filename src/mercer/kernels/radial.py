@@ -1,7 +1,7 @@
 r"""Radial kernels, functions of r = \|x - y\|_2 that are Gaussian scale mixtures.
 
 :math:`k(r) = E\, e^{-s r^2 / (2 \ell^2)}` for a distribution of s >= 0 that does not depend on the dimension. A
-frequency is then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s a frequency.
+frequency is then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s per frequency.
 """
 
 from abc import abstractmethod
@@ -66,12 +66,12 @@ class RadialKernel(StationaryKernel):
         return self.profile(q)
 
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
-        """Draw Gaussian vectors times sqrt(s) / length, one s a vector."""
+        """Draw Gaussian vectors times sqrt(s) / length, one s per vector."""
         scales = self._scales(self._mixing(rng, n_frequencies))
         return scales * rng.standard_normal((n_features, n_frequencies))
 
     def n_uniforms(self, n_features: int) -> int:
-        """Return one number a column, and those of the mixing variable."""
+        """Return the number of columns, and one for each uniform number of the mixing variable."""
         return n_features + self._n_mixing
 
     def frequencies_at(self, points: Array) -> Array:

@@ -1,4 +1,4 @@
-r"""Shift-invariant kernels k(x, y) = h(x - y), each with its spectral distribution side by side.
+r"""Shift-invariant kernels k(x, y) = h(x - y), each with its spectral distribution.
 
 By Bochner's theorem such a kernel is the mean of :math:`\cos\langle w, x - y\rangle` over a distribution of frequencies
 w. A kernel here evaluates itself and draws from that distribution. ``radial`` holds those of the Euclidean distance.
@@ -12,9 +12,9 @@ import numpy as np
 from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 
-# Frequencies end here, in units of one over the length scale. The distributions of rough kernels reach so far that a
-# phase would lose its fraction in floating point, and stand still instead of averaging out; what is cut off concerns
-# distances below 1e-5 length scales only.
+# The largest frequency, in units of one over the length scale. Rough kernels have frequencies so large that a phase in
+# floating point has no fraction left, and its cosine does not average out. The cut changes the kernel only at distances
+# below 1e-5 length scales.
 LARGEST_FREQUENCY = 2.0**20
 
 # Why most kernels have no distribution of grid pitches.
@@ -43,7 +43,7 @@ class StationaryKernel(Kernel):
 
     @abstractmethod
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
-        """Draw frequencies from the kernel's spectral distribution, one a column, shape (n_features, n_frequencies)."""
+        """Draw frequencies (n_features, n_frequencies) from the kernel's spectral distribution, one per column."""
 
     @abstractmethod
     def n_uniforms(self, n_features: int) -> int:
@@ -51,7 +51,7 @@ class StationaryKernel(Kernel):
 
     @abstractmethod
     def frequencies_at(self, points: Array) -> Array:
-        """Return the frequencies that points of the unit cube (n_frequencies, n_uniforms) stand for, one a column."""
+        """Return the frequencies that points of the unit cube (n_frequencies, n_uniforms) stand for, one per column."""
 
     @property
     def frequency_variance(self) -> float:
@@ -71,5 +71,5 @@ class StationaryKernel(Kernel):
 
     @override
     def evaluate_diag(self, X: Rows) -> Array:
-        _ = self.bandwidth  # unresolved kernels have no values, on the diagonal neither
+        _ = self.bandwidth  # unresolved kernels have no values, not on the diagonal either
         return np.ones(X.shape[0], dtype=X.dtype)

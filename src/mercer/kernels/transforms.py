@@ -1,8 +1,9 @@
 """Kernels of transformed rows: scaled columns (automatic relevance determination) and selected columns."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +11,8 @@ from scipy import sparse
 from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.base import Kernel
 from mercer.validation import check_integer, check_real
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +53,7 @@ class TransformedKernel(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class ScaledColumns(TransformedKernel):
-    """A kernel of scaled columns, k(w * x, w * y): length scales of their own (ARD) are w = 1 / lengths.
+    """A kernel of scaled columns, k(w * x, w * y): a length scale per column (ARD) is w = 1 / lengths.
 
     Parameters
     ----------
@@ -124,7 +127,7 @@ class Columns(TransformedKernel):
         return X[:, columns] if is_sparse(X) else np.take(X, columns, axis=1)
 
 
-def _sequence(owner: str, name: str, value: Any) -> list[Any]:
+def _sequence(owner: str, name: str, value: Sequence[Number]) -> list[Number]:
     if isinstance(value, str) or np.ndim(value) != 1 or len(value) == 0:
         raise ValueError(f"{owner}: {name} must be a sequence of at least one number, got {value!r}.")
     return list(value.tolist() if isinstance(value, np.ndarray) else value)

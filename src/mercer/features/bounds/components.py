@@ -6,10 +6,10 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mercer.features.base import as_kernel
 from mercer.features.bounds.rules import NAME, Components, Task, candidates
 from mercer.features.dispatch import feature_map
 from mercer.kernels import Polynomial
+from mercer.kernels.parameter import as_kernel
 from mercer.validation import check_integer, check_matrix, check_real
 
 _KINDS = ("relative", "absolute", "uniform")

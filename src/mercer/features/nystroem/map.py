@@ -12,7 +12,7 @@ from mercer import core
 from mercer._typing import Array, Rows, is_sparse, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
-from mercer.features.base import FeatureMap, Writer, as_kernel
+from mercer.features.base import FeatureMap, Writer
 from mercer.features.nystroem.gram import (
     check_spectrum,
     gram_matrix,
@@ -26,6 +26,7 @@ from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, tri
 from mercer.features.nystroem.landmark_features import TileWriter, landmark_features
 from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
+from mercer.kernels.parameter import as_kernel
 from mercer.kernels.stationary import StationaryKernel
 from mercer.parallel import row_blocks
 from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Sizes, Stored, require

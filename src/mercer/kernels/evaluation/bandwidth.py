@@ -1,21 +1,21 @@
 """Bandwidths from data: scikit-learn's ``"scale"`` and the median heuristic, both with sample weights."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer._typing import Array, Rows, is_sparse
 from mercer.validation import canonical_csr, check_real
 
 RULES = ("scale", "median")
-# Rows whose pairs the median is taken of: half a million pairs put its standard error below 1 %.
+# Rows whose pairs give the median: the standard error from half a million pairs is below 1 %.
 _SAMPLE_ROWS = 1000
-# The least and, inverted, the greatest square of a scale that is taken from data: beyond, its inverse overflows.
+# The least and, inverted, the greatest square of a scale that is taken from data: beyond them, the inverse overflows.
 _LEAST = 1e-300
 
 
-def check_bandwidth(owner: str, name: str, value: Any) -> float | str:
+def check_bandwidth(owner: str, name: str, value: object) -> float | str:
     """Return a bandwidth: a positive float, or the name of the rule that finds it in ``fit``."""
     if isinstance(value, str):
         if value in RULES:
@@ -31,7 +31,7 @@ def inverse_square(scale: float) -> float:
         return float(np.float64(scale) ** -2.0)
 
 
-def total_variance(asker: str, X: Rows, sample_weight: Any = None) -> float:
+def total_variance(asker: str, X: Rows, sample_weight: ArrayLike | None = None) -> float:
     """Return n_features times the variance of all entries of X, 1 where that is 0 (as scikit-learn's SVC does).
 
     ``asker`` is the parameter that an error names, such as ``"Gaussian: gamma='scale'"``.
@@ -53,7 +53,9 @@ def total_variance(asker: str, X: Rows, sample_weight: Any = None) -> float:
     return _in_range(asker, n_features * variance if variance > 0 or np.isnan(variance) else _flat(X), X)
 
 
-def median_distance(asker: str, distances: Callable[[Any, Any], Array], X: Rows, sample_weight: Any = None) -> float:
+def median_distance(
+    asker: str, distances: Callable[[Rows, Rows], Array], X: Rows, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the weighted median of the non-zero ``distances(X, X)``, over at most 1000 rows; 1 where all are 0.
 
     Distances of 0 are left out: rows that repeat say nothing about a scale, and where most do the median would be 0.
@@ -96,12 +98,12 @@ def _in_range(asker: str, value: float, X: Rows) -> float:
     )
 
 
-def _rows(X: Rows) -> Any:
+def _rows(X: Rows) -> Rows:
     """Return rows as they are read here: ``Kernel.resolve`` is public, and takes them unchecked."""
     return canonical_csr(X.tocsr()) if is_sparse(X) else X
 
 
-def _weights(X: Rows, sample_weight: Any) -> Array:
+def _weights(X: Rows, sample_weight: ArrayLike | None) -> Array:
     if sample_weight is None:
         return np.ones(X.shape[0])
     weights = np.asarray(sample_weight, dtype=np.float64)

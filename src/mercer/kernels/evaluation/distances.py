@@ -7,7 +7,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from mercer._typing import Array, Rows, is_sparse
 
-# Below this share of |x|^2 + |y|^2 the expanded square has lost 4 of its 16 digits, and is computed anew from x - y.
+# Below this share of |x|^2 + |y|^2 the expanded square has lost 4 of its 16 digits, and x - y is squared instead.
 _NEAR = 1e-4
 _PAIR_ENTRIES = 2**20
 

@@ -1,9 +1,9 @@
-"""The Gaussian kernel against one fixed set of rows: one product and one exponential a tile of its Gram matrix."""
+"""The Gaussian kernel against one fixed set of rows: one product and one exponential per tile of the Gram matrix."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._typing import Array
 
@@ -12,11 +12,11 @@ from mercer._typing import Array
 _LARGEST_EXPONENT = 64.0
 
 
-def gaussian_tiles(Y: Array, gamma: float, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+def gaussian_tiles(Y: Array, gamma: float, dtype: DTypeLike) -> Callable[[Array], Array]:
     """Return X -> exp(-gamma |x - y|^2) for dense rows, the expansion of the square centred on the mean of Y.
 
     With two columns appended, [x, -gamma |x|^2, 1] . [2 gamma y, 1, -gamma |y|^2] is the exponent, so the distances
-    cost a matrix product and no pass of their own. Centring keeps |x| and |y| as small as their difference allows:
+    cost a matrix product and no other pass. Centring keeps |x| and |y| as small as their difference allows:
     without it, rows far from the origin lose their distance to cancellation.
     """
     exponents = GaussianExponents(Y, gamma, dtype)
@@ -36,8 +36,8 @@ def gaussian_tiles(Y: Array, gamma: float, dtype: np.dtype[Any]) -> Callable[[Ar
 class GaussianExponents:
     """The two factors of the exponents, and which rows float32 is too short for."""
 
-    def __init__(self, Y: Array, gamma: float, dtype: np.dtype[Any]):
-        self._centre, self._gamma, self._dtype = Y.mean(axis=0, dtype=np.float64), gamma, dtype
+    def __init__(self, Y: Array, gamma: float, dtype: DTypeLike):
+        self._centre, self._gamma, self._dtype = Y.mean(axis=0, dtype=np.float64), gamma, np.dtype(dtype)
         self._exact = _appended(Y, self._centre, gamma)
         self.right = self._exact.astype(dtype)
 

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array, Rows
 from mercer.config import config_context, get_config
 from mercer.data import Blocks, as_blocks
-from mercer.features.base import as_kernel
 from mercer.features.params import NestedParams
 from mercer.fitting.progress import progress
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel, Matern, TransformedKernel
+from mercer.kernels.parameter import as_kernel
 from mercer.parallel import for_each_block
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error
