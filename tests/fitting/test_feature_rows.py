@@ -87,7 +87,7 @@ def test_rows_without_targets_and_weights(rng):
     rows = _rows(Squares(), rng.rand(20, 2), targets=Targets("Test"))
     Z, Y, weight = rows.matrix()
     assert Z.shape == (20, 4)
-    assert Y is None
+    assert Y.shape == (20, 0)
     assert weight is None
 
 

@@ -15,9 +15,7 @@ def _block(y=None, weight=None, n_rows=4):
 
 
 def _found(targets, y, weight=None):
-    statistic = targets.statistic()
-    targets.look(statistic, _block(y), np.ones(len(y)) if weight is None else weight)
-    return targets.known(statistic)
+    return targets.known(targets.found_in(_block(y), np.ones(len(y)) if weight is None else weight))
 
 
 def test_two_classes_are_one_column_of_signs():
@@ -78,7 +76,7 @@ def test_labels_of_a_stream_are_checked_in_the_survey():
     targets = Classes("Test")
     for wrong in ([0.5, 1.5, 2.5, 0.1], [[1, 0], [0, 1]], [np.nan, 1.0, 2.0, 1.0]):
         with pytest.raises(ValueError, match=r"Unknown label type|1d array|Input y contains NaN"):
-            targets.look(targets.statistic(), _block(wrong), np.ones(len(wrong)))
+            targets.found_in(_block(wrong), np.ones(len(wrong)))
 
 
 def test_the_classes_of_arrays_and_streams():
@@ -101,7 +99,7 @@ def test_numbers_keep_their_shape(y, shape):
 
 def test_one_number_for_each_row():
     targets = Numbers("Test", several=False)
-    assert targets.statistic() is None
+    assert targets.found_in(_block([1, 2, 3, 4]), np.ones(4)) is None
     assert targets.known(None) == targets
     with pytest.raises(ValueError, match="1d array"):
         targets.check(np.ones((4, 2)))
@@ -135,6 +133,6 @@ def test_weights_are_checked_in_streams_and_taken_from_arrays():
 def test_no_targets():
     targets = Targets("Test")
     assert not targets.required
-    assert targets.encode(_block()) is None
-    assert targets.statistic() is None
+    assert targets.encode(_block()).shape == (4, targets.n_columns) == (4, 0)
+    assert targets.found_in(_block(), np.ones(4)) is None
     assert targets.known(None) is targets

@@ -174,7 +174,7 @@ def test_mini_batches_come_near_lloyd(rows, rng):
     batches = clone(lloyd).set_params(batch_size=100).fit(X)
     assert batches.solution_.details["solver"] == "mini-batch"
     start = clone(lloyd).set_params(max_iter=1)
-    with pytest.warns(ConvergenceWarning, match="1 passes did not settle: raise max_iter or tol"):
+    with pytest.warns(ConvergenceWarning, match="1 passes did not settle the centres: raise max_iter or tol"):
         start.fit(X)
     excess = batches.inertia_ / lloyd.inertia_ - 1
     assert excess < (start.solution_.history[0] / lloyd.inertia_ - 1) / 2

@@ -1,13 +1,14 @@
 """The verbs of an engine."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from mercer._typing import Array
 from mercer.data import Block, Blocks
 from mercer.stats import Stacked, Statistic
 
 S = TypeVar("S", bound=Statistic)
+T = TypeVar("T")
 
 
 class Engine(Protocol):
@@ -24,7 +25,7 @@ class Engine(Protocol):
 
     shares_memory: bool
 
-    def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
+    def map(self, work: Callable[[Block], T], blocks: Blocks) -> Iterator[T]:
         """Yield ``work(block)`` for each block, in order."""
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Generic
+from typing import Generic
 
 from mercer.config import get_config
 from mercer.data import Block, Blocks
-from mercer.engines.base import S
+from mercer.engines.base import S, T
 from mercer.engines.tree import Tree
 from mercer.parallel import for_each_block
 
@@ -28,18 +28,18 @@ class Local:
 
     shares_memory = True
 
-    def map(self, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
+    def map(self, work: Callable[[Block], T], blocks: Blocks) -> Iterator[T]:
         """Yield ``work(block)`` for each block, in order: a few blocks per thread at a time."""
         at_once = 4 * get_config().threads
         rows = blocks.labelled(finite=False)
         while group := [block for _, block in zip(range(at_once), rows, strict=False)]:
-            results: list[Any] = [None] * len(group)
+            results: dict[int, T] = {}
 
-            def store(numbered: tuple[int, Block], results: list[Any] = results) -> None:
+            def store(numbered: tuple[int, Block], results: dict[int, T] = results) -> None:
                 results[numbered[0]] = work(blocks.check_finite(numbered[1]))
 
             for_each_block(store, list(enumerate(group)))
-            yield from results
+            yield from (results[number] for number in range(len(group)))
 
     def reduce(self, work: Callable[[Block], S], blocks: Blocks, into: S) -> S:
         """Merge ``work(block)`` of all blocks into ``into``, by the tree of the blocks' numbers, and return it."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import special
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.data import Block, Blocks
 from mercer.features import KitchenSinks
 from mercer.fitting.passes import Passes
@@ -104,7 +104,7 @@ class _Largest:
     def zero(self) -> Self:
         return type(self)()
 
-    def update(self, values: Any) -> Self:
+    def update(self, values: Rows) -> Self:
         self.value = max(self.value, float(np.abs(values).max(initial=0.0)))
         return self
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,8 @@ from mercer.recycling import empty
 from mercer.stats import Moments
 
 T = TypeVar("T")
+# The features, the encoded targets and the weights of some rows; weights are None where all are 1.
+Parts: TypeAlias = tuple[Rows, Rows, Array | None]
 
 # Rows whose features are looked at before the first pass over all rows.
 _PROBE_ROWS = 512
@@ -90,15 +92,15 @@ class FeatureRows:
         self.sample, self.start = sample, start
         self.block_rows = blocks.block_rows
         self._n_probed = min(_PROBE_ROWS, blocks.block_rows or _PROBE_ROWS)
-        probe: Any = feature_map.transform(sample.rows[:: -(-sample.rows.shape[0] // self._n_probed)])
+        probe: Rows = feature_map.transform(sample.rows[:: -(-sample.rows.shape[0] // self._n_probed)])
         self.n_rows, self.n_features = blocks.n_rows, int(probe.shape[1])
         self.is_sparse, self.dtype = bool(sparse.issparse(probe)), probe.dtype
         self.origin: Array = np.asarray(probe.mean(axis=0, dtype=np.float64)).ravel()
-        entries = probe.nnz / probe.shape[0] if self.is_sparse else self.n_features
+        entries = self.n_features if isinstance(probe, np.ndarray) else probe.nnz / probe.shape[0]
         self._n_bytes = self.n_rows * entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
         self._source = blocks
         self._held: Blocks | None = None
-        self._matrix: tuple[Rows, Any, Array | None] | None = None
+        self._matrix: Parts | None = None
         self._may_hold = passes.engine.shares_memory
 
     @cached_property
@@ -145,7 +147,7 @@ class FeatureRows:
         """Whether ``blocks`` are the features themselves."""
         return self._held is not None
 
-    def features(self, block: Block, rows: Array | None = None) -> Any:
+    def features(self, block: Block, rows: Array | None = None) -> Rows:
         """Return the features of a block of ``blocks``, or of some of its rows."""
         X = block.X
         if rows is not None and len(rows) < block.n_rows:
@@ -156,15 +158,15 @@ class FeatureRows:
         """Return the weights of a block of ``blocks``, None where all are 1."""
         return block.sample_weight if self.holds else self.targets.weight(block)
 
-    def reduce(self, title: str, work: Callable[[Any, Any, Array | None], S], into: S) -> S:
+    def reduce(self, title: str, work: Callable[[Rows, Rows, Array | None], S], into: S) -> S:
         """Merge ``work(Z, Y, weight)`` of all blocks into ``into``; weight is None where all are 1."""
         return self.passes.reduce(title, lambda block: work(*self._parts(block)), self.blocks, into)
 
-    def reduce_numbered(self, title: str, work: Callable[[int, Any, Any, Array | None], S], into: S) -> S:
+    def reduce_numbered(self, title: str, work: Callable[[int, Rows, Rows, Array | None], S], into: S) -> S:
         """Merge ``work(first_row, Z, Y, weight)`` of all blocks, with the number of each block's first row."""
         return self.passes.reduce(title, lambda block: work(block.first_row, *self._parts(block)), self.blocks, into)
 
-    def each(self, title: str) -> Iterator[tuple[Any, Any, Array | None]]:
+    def each(self, title: str) -> Iterator[Parts]:
         """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row."""
         return self.passes.map(title, self._parts, self.blocks)
 
@@ -197,7 +199,7 @@ class FeatureRows:
         """Return a block of ``blocks`` with features for X, and the targets and weights that solvers read."""
         return block if self.holds else Block(*self._parts(block), block.first_row)
 
-    def matrix(self) -> tuple[Rows, Any, Array | None]:
+    def matrix(self) -> Parts:
         """Return Z (an array, or a CSR array), Y and the weights of all rows; ask ``fits`` first."""
         if self._matrix is None:
             self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix("features")
@@ -211,7 +213,7 @@ class FeatureRows:
         weight = self.sample.weight[::step]
         Z = self._made(self.sample.rows[::step])
         weight = weight / weight.sum() if weight.any() else np.full(len(weight), 1 / len(weight))
-        if self.is_sparse:
+        if not isinstance(Z, np.ndarray):
             return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
         if not whole:
             return np.append(np.einsum("ij,ij,i->j", Z, Z, weight), 1.0)
@@ -221,7 +223,7 @@ class FeatureRows:
         gram[-1, :-1] = gram[:-1, -1] = moments.sum_features
         return gram
 
-    def _made(self, X: Rows) -> Any:
+    def _made(self, X: Rows) -> Rows:
         """Return the features of checked rows."""
         if self.is_sparse:
             return self.feature_map.transform(X)
@@ -229,7 +231,7 @@ class FeatureRows:
         self.feature_map.write_features(X, Z)
         return Z
 
-    def _parts(self, block: Block) -> tuple[Any, Any, Array | None]:
+    def _parts(self, block: Block) -> Parts:
         if self.holds:
             return block.X, block.y, block.sample_weight
         return self._made(block.X), self.targets.encode(block), self.targets.weight(block)
@@ -239,12 +241,10 @@ class FeatureRows:
         reader = ArraySource(self.passes.owner, Z)
         self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=self.passes.owner, trusted=True)
 
-    def _dense_matrix(
-        self, title: str, work: Callable[[Block], S] | None = None, into: Any = None
-    ) -> tuple[Rows, Any, Array | None]:
+    def _dense_matrix(self, title: str, work: Callable[[Block], S] | None = None, into: S | None = None) -> Parts:
         """Make the features of all rows, and merge ``work`` of each block of features into ``into`` on the way."""
         Z = empty((self.n_rows, self.n_features), dtype=self.dtype)
-        parts: dict[int, tuple[Any, Array | None]] = {}
+        parts: dict[int, tuple[Rows, Array | None]] = {}
 
         def make(block: Block) -> Block:
             features = Z[block.first_row : block.first_row + block.n_rows]
@@ -252,14 +252,14 @@ class FeatureRows:
             Y, weight = parts[block.first_row] = self.targets.encode(block), self.targets.weight(block)
             return Block(features, Y, weight, block.first_row)
 
-        if work is None:
+        if work is None or into is None:
             self.passes.for_each(title, make, self._source)
         else:
             self.passes.reduce(title, lambda block: work(make(block)), self._source, into)
         ordered = [parts[first] for first in sorted(parts)]
         return Z, _joined([Y for Y, _ in ordered]), _joined([weight for _, weight in ordered])
 
-    def _sparse_matrix(self) -> tuple[Rows, Any, Array | None]:
+    def _sparse_matrix(self) -> Parts:
         parts = list(self.passes.map("features", self._parts, self._source))
         Z = sparse.vstack([Z for Z, _, _ in parts], format="csr")
         return Z, _joined([Y for _, Y, _ in parts]), _joined([weight for _, _, weight in parts])

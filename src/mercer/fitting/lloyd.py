@@ -1,15 +1,16 @@
 """k-means on rows of features: Lloyd's iteration, and mini-batches."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from mercer._typing import Array
 from mercer.data import Block
+from mercer.engines.base import S
 from mercer.fitting.feature_rows import FeatureRows
 from mercer.linalg import nearest_of, squared_distances, squared_norms
-from mercer.solvers import NearestCentres, Solution
+from mercer.solvers import NearestCentres, Remedy, Solution, Status
+from mercer.solvers.clustering.nearest import PreparedCentres
 from mercer.stats import ClusterSums, Farthest
 
 # Held rows are split into so many pieces, of so many rows at least and at most, one task each.
@@ -83,9 +84,9 @@ class Assignment:
             labels, distances = nearest_of(squared_distances(Z, squared_norms(Z), centres))
             return empty.zero().update(Z, distances.astype(np.float64), labels, self.rows.weight(block))
 
-        return self._reduce("farthest rows", work, empty)  # type: ignore[no-any-return]
+        return self._reduce("farthest rows", work, empty)
 
-    def _reduce(self, title: str, work: Any, into: Any) -> Any:
+    def _reduce(self, title: str, work: Callable[[Block], S], into: S) -> S:
         return self.rows.passes.reduce(title, work, self.rows.blocks, into)
 
     def _plain(self, block: Block, centres: Array) -> ClusterSums:
@@ -93,8 +94,8 @@ class Assignment:
         labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
         return self._empty.zero().update(Z, labels, self.rows.weight(block))
 
-    def _step(self, nearest: NearestCentres, centres: Any, block: Block) -> ClusterSums:
-        """Assign the rows of a block again; features that are not held are made for the rows in doubt only."""
+    def _step(self, nearest: NearestCentres, centres: PreparedCentres, block: Block) -> ClusterSums:
+        """Assign the rows of a block again; where features are not held, only those of the rows in doubt are made."""
         place = _place(block)
         doubt, candidates = nearest.in_doubt(place, centres)
         if not len(doubt):
@@ -103,7 +104,7 @@ class Assignment:
         return nearest.settle(place, doubt, candidates, Z, centres, self.rows.weight(block))
 
     def _steps(self, step: Callable[[Block], ClusterSums]) -> ClusterSums:
-        """Take a step over all rows; features that are held are cut into few long pieces."""
+        """Take a step over all rows; held features are cut into few long pieces."""
         rows = self.rows
         blocks = rows.blocks
         if rows.holds:
@@ -134,16 +135,14 @@ def lloyd(assignment: Assignment, centres: Array, *, tol: float, max_iter: int) 
     assignment.assign(centres)
     limit = tol * assignment.sums.variance()
     history = [assignment.sums.inertia(centres)]
-    status, advice = "iteration limit", f"{max_iter} passes did not settle: raise max_iter or tol."
-    for _ in range(max_iter):
+    for iteration in range(1, max_iter + 1):
         before = centres
         centres = assignment.means(before)
         changed = assignment.assign(centres, before)
         history.append(assignment.sums.inertia(centres))
         if changed == 0 or np.sum((centres - before) ** 2) <= limit:
-            status, advice = "success", ""
-            break
-    return Solution(centres, status, len(history) - 1, tuple(history), advice, {"solver": "Lloyd"})
+            return Solution.converged(centres, "Lloyd", iterations=iteration, history=history)
+    return _not_settled(centres, "Lloyd", max_iter, history)
 
 
 def mini_batches(assignment: Assignment, centres: Array, *, batch_size: int, tol: float, max_iter: int) -> Solution:
@@ -155,9 +154,8 @@ def mini_batches(assignment: Assignment, centres: Array, *, batch_size: int, tol
     rows = assignment.rows
     rows.hold()
     weight, batches = np.zeros(len(centres)), rows.blocks.recut(batch_size, rows.passes.owner)
-    limit, status, advice = 0.0, "iteration limit", "The passes did not settle the centres: raise max_iter or tol."
-    n_passes = 0
-    while n_passes < max_iter:
+    limit, settled, n_passes = 0.0, False, 0
+    while n_passes < max_iter and not settled:
         n_passes += 1
         before, seen = centres, ClusterSums.of(*centres.shape)
         for Z, row_weight in rows.passes.map("mini-batches", lambda b: (rows.features(b), rows.weight(b)), batches):
@@ -168,16 +166,22 @@ def mini_batches(assignment: Assignment, centres: Array, *, batch_size: int, tol
             centres = centres + (sums.sums - sums.weight[:, None] * centres) / step
             seen.merge(sums)
         limit = limit or tol * seen.variance()
-        if np.sum((centres - before) ** 2) <= limit:
-            status, advice = "success", ""
-            break
+        settled = bool(np.sum((centres - before) ** 2) <= limit)
     assignment.assign(centres)
-    history = (assignment.sums.inertia(centres),)
-    return Solution(centres, status, n_passes, history, advice, {"solver": "mini-batch"})
+    history = [assignment.sums.inertia(centres)]
+    if settled:
+        return Solution.converged(centres, "mini-batch", iterations=n_passes, history=history)
+    return _not_settled(centres, "mini-batch", n_passes, history)
 
 
-def _begin(nearest: NearestCentres, centres: Any, block: Block) -> ClusterSums:
-    """Assign the rows of a block of features for the first time, or again where a first pass was broken off."""
+def _not_settled(centres: Array, solver: str, n_passes: int, history: list[float]) -> Solution:
+    left, remedies = f"{n_passes} passes did not settle the centres", [Remedy.MAX_ITER_OR_TOL]
+    status = Status.ITERATION_LIMIT
+    return Solution.stopped(centres, solver, status, left, remedies, iterations=n_passes, history=history)
+
+
+def _begin(nearest: NearestCentres, centres: PreparedCentres, block: Block) -> ClusterSums:
+    """Assign the rows of a block of features for the first time, or again after an interrupted first pass."""
     nearest.labels[_place(block)] = -1
     return nearest.begin(_place(block), block.X, centres, block.sample_weight)
 

@@ -1,7 +1,6 @@
 """Which feature map a fit draws: the user's map, or the default map of a kernel."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -54,9 +53,9 @@ class MapPlan:
     def of(
         cls,
         owner: str,
-        kernel: Any,
-        n_features: Any,
-        given: Any,
+        kernel: object,
+        n_features: object,
+        given: object,
         natural: Kernel,
         *,
         width_name: str = "n_components",
@@ -86,7 +85,8 @@ class MapPlan:
     def draw(self, sample: Sample, rng: np.random.RandomState) -> FeatureMap:
         """Fit the user's map, or draw one for the kernel, on sampled rows, which are all rows where these are few."""
         if self.given is not None:
-            return clone(self.given).fit(sample.rows)  # type: ignore[no-any-return]
+            drawn: FeatureMap = clone(self.given)
+            return drawn.fit(sample.rows)
         kernel = self.kernel.resolve(sample.rows, sample.weight)
         seed = rng.randint(2**31 - 1)
         drawn = feature_map(kernel, self.n_features, random_state=seed)

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from mercer.data import Block, Blocks
 from mercer.engines import Engine, Local
-from mercer.engines.base import S
+from mercer.engines.base import S, T
 from mercer.fitting.progress import progress
 from mercer.validation import rows_from
 
@@ -44,7 +43,7 @@ class Passes:
         with self._watched(title, work, blocks) as watched:
             return self.engine.reduce(watched, blocks, into)
 
-    def map(self, title: str, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Any]:
+    def map(self, title: str, work: Callable[[Block], T], blocks: Blocks) -> Iterator[T]:
         """Yield ``work(block)`` for each block, in order."""
         with self._watched(title, work, blocks) as watched:
             yield from self.engine.map(watched, blocks)
@@ -55,11 +54,11 @@ class Passes:
             self.engine.for_each(watched, blocks)
 
     @contextmanager
-    def _watched(self, title: str, work: Callable[[Block], Any], blocks: Blocks) -> Iterator[Callable[[Block], Any]]:
+    def _watched(self, title: str, work: Callable[[Block], T], blocks: Blocks) -> Iterator[Callable[[Block], T]]:
         """Wrap ``work``: report progress, and number rows from the start of the data in errors."""
         with progress(f"{self.owner}: {title}", blocks.n_rows, self.verbose) as advance:
 
-            def watched(block: Block) -> Any:
+            def watched(block: Block) -> T:
                 with rows_from(block.first_row):
                     part = work(block)
                 if advance is not None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mercer._typing import Array, Rows
 from mercer.data import Block, Blocks
 from mercer.fitting.passes import Passes
 from mercer.fitting.targets import Targets
-from mercer.stats import ColumnRanges, RowSample
+from mercer.stats import ColumnRanges, RowSample, Statistic
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Survey:
 
         The sample depends on the seed and on the numbers of the rows: neither on the blocks nor on the threads.
         """
-        total = _Look(0.0, ColumnRanges.of(blocks.width), RowSample(size, seed), targets.statistic())
+        total = _Look(0.0, ColumnRanges.of(blocks.width), RowSample(size, seed))
 
         def look(block: Block) -> _Look:
             weight = targets.sample_weight(block)
@@ -96,25 +96,23 @@ class _Look:
     weight: float
     ranges: ColumnRanges
     sample: RowSample
-    found: Any
+    found: Statistic | None = None  # in y
 
     def zero(self) -> Self:
-        found = None if self.found is None else self.found.zero()
-        return type(self)(0.0, self.ranges.zero(), self.sample.zero(), found)
+        return type(self)(0.0, self.ranges.zero(), self.sample.zero())
 
     def update(self, targets: Targets, block: Block, weight: Array) -> Self:
         self.weight += float(weight.sum())
         counts = weight > 0
         self.ranges.update(block.X if counts.all() else block.X[counts])
         self.sample.update(block.X, block.first_row, weight)
-        if self.found is not None:
-            targets.look(self.found, block, weight)
+        self.found = targets.found_in(block, weight)
         return self
 
     def merge(self, other: Self) -> Self:
         self.weight += other.weight
         self.ranges.merge(other.ranges)
         self.sample.merge(other.sample)
-        if self.found is not None:
-            self.found.merge(other.found)
+        if other.found is not None:
+            self.found = other.found if self.found is None else self.found.merge(other.found)
         return self

@@ -2,24 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, RowsLike
 from mercer.data import Block, Blocks
-from mercer.stats import ClassTotals, TargetMeans
+from mercer.stats import ClassTotals, Statistic, TargetMeans
 from mercer.validation import check_finite_y, check_real, check_weights, refuse_dates
+
+# What ``class_weight`` may be: a factor per class, or the rule that makes all classes equally heavy.
+ClassWeight: TypeAlias = Mapping[str, float] | Mapping[int, float] | Mapping[float, float] | Literal["balanced"] | None
 
 
 @dataclass(frozen=True)
 class Targets:
     """Base of all targets: no y, and rows with weights.
 
-    A survey calls ``look`` for each block, and ``known`` gives the targets with what was found. Afterwards ``encode``
-    and ``weight`` turn the y and the sample weights of a block into what solvers read.
+    A survey calls ``found_in`` for each block, merges the results, and ``known`` returns the targets with what was
+    found. Afterwards ``encode`` and ``weight`` turn the y and the sample weights of a block into what solvers read.
 
     Parameters
     ----------
@@ -40,27 +44,32 @@ class Targets:
     checked: bool = False
 
     required: ClassVar[bool] = False
-    n_columns: ClassVar[int] = 0
-    is_flat: ClassVar[bool] = True
 
-    def check(self, y: Any) -> Any:
+    @property
+    def n_columns(self) -> int:
+        """Columns of the encoded targets: none without y."""
+        return 0
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether predictions have one dimension."""
+        return True
+
+    def check(self, y: RowsLike) -> Rows:
         """Return y, of all rows or of a block, as an array; refuse a y that does not fit."""
-        return y
+        return np.asarray(y)
 
-    def statistic(self) -> Any:
-        """Return the empty statistic of what a survey finds in y, or None."""
+    def found_in(self, block: Block, weight: Array) -> Statistic | None:
+        """Return what a survey finds in the y of a block, if anything; several threads call this at the same time."""
         return None
 
-    def look(self, found: Any, block: Block, weight: Array) -> None:
-        """Add a block to what a survey has found; several threads call this at the same time."""
-
-    def known(self, found: Any) -> Self:
-        """Return the targets with what a survey has found."""
+    def known(self, found: Statistic | None) -> Self:
+        """Return the targets with what a survey has found in all blocks."""
         return self
 
-    def encode(self, block: Block) -> Any:
-        """Return the targets of a block as a matrix with one row for each row of X, or None."""
-        return None
+    def encode(self, block: Block) -> Rows:
+        """Return the targets of a block as a matrix with one row for each row of X, and ``n_columns`` columns."""
+        return np.empty((block.n_rows, 0))
 
     def sample_weight(self, block: Block) -> Array | None:
         """Return the sample weights of a block, None where all are 1."""
@@ -85,7 +94,7 @@ class Targets:
         """Return the solver weight of a single copy of each row, given the encoded targets."""
         return 1.0
 
-    def shaped(self, coef: Array, intercept: Array) -> tuple[Array, Any]:
+    def shaped(self, coef: Array, intercept: Array) -> tuple[Array, Array | float]:
         """Return coefficients (k, D) and intercepts (k,) in the shape of y: (D,) and a number where y is flat."""
         return (coef[0], float(intercept[0])) if self.is_flat else (coef, intercept)
 
@@ -128,12 +137,12 @@ class Numbers(Targets):
     required = True
 
     @property
-    def n_columns(self) -> int:  # type: ignore[override]
+    def n_columns(self) -> int:
         """Columns of y."""
         return len(self.mean)
 
     @property
-    def is_flat(self) -> bool:  # type: ignore[override]
+    def is_flat(self) -> bool:
         """Whether y has one dimension."""
         return self.n_dims == 1
 
@@ -142,7 +151,7 @@ class Numbers(Targets):
         """The mean of y."""
         return self.mean
 
-    def check(self, y: Any) -> Array:
+    def check(self, y: RowsLike) -> Array:
         """Return y as float64, or refuse text, dates, NaN and infinity."""
         refuse_dates(self.owner, "y", y)
         values = check_array(
@@ -151,17 +160,13 @@ class Numbers(Targets):
         values = check_finite_y(self.owner, values)
         return values if self.several else column_or_1d(values, warn=True)
 
-    def statistic(self) -> TargetMeans | None:
-        """Return the statistic of means where y may have several columns."""
-        return TargetMeans() if self.several else None
+    def found_in(self, block: Block, weight: Array) -> TargetMeans | None:
+        """Return the means of a block where y may have several columns."""
+        return TargetMeans().update(self._values(block), weight) if self.several else None
 
-    def look(self, found: TargetMeans, block: Block, weight: Array) -> None:
-        """Add a block to the means."""
-        found.update(self._values(block), weight)
-
-    def known(self, found: Any) -> Self:
+    def known(self, found: Statistic | None) -> Self:
         """Return the targets with the mean and the number of dimensions of y."""
-        return self if found is None else replace(self, mean=found.mean, n_dims=found.n_dims)
+        return replace(self, mean=found.mean, n_dims=found.n_dims) if isinstance(found, TargetMeans) else self
 
     def encode(self, block: Block) -> Array:
         """Return y of a block as columns."""
@@ -169,8 +174,8 @@ class Numbers(Targets):
         return values if values.ndim == 2 else values[:, None]
 
     def _values(self, block: Block) -> Array:
-        values: Any = block.y
-        return values if self.checked else self.check(values)
+        assert block.y is not None  # noqa: S101 - the y is required
+        return block.y if self.checked else self.check(block.y)
 
 
 @dataclass(frozen=True)
@@ -203,7 +208,7 @@ class Classes(Targets):
     ['a']
     """
 
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     one_hot: bool = False
     classes: Array = field(default_factory=lambda: np.zeros(0))
     factors: Array | None = None
@@ -212,32 +217,29 @@ class Classes(Targets):
     required = True
 
     @property
-    def n_columns(self) -> int:  # type: ignore[override]
+    def n_columns(self) -> int:
         """Columns of scores: 1 for two classes."""
         return 1 if self.is_flat else len(self.classes)
 
     @property
-    def is_flat(self) -> bool:  # type: ignore[override]
+    def is_flat(self) -> bool:
         """Whether there are two classes."""
         return len(self.classes) == 2
 
-    def check(self, y: Any) -> Array:
+    def check(self, y: RowsLike) -> Array:
         """Return y as labels in one dimension, or refuse what are no classes."""
         labels: Array = check_finite_y(self.owner, column_or_1d(y, warn=True))
         check_classification_targets(labels)
         return labels
 
-    def statistic(self) -> ClassTotals:
-        """Return the statistic of classes and their weights."""
-        return ClassTotals()
+    def found_in(self, block: Block, weight: Array) -> ClassTotals:
+        """Return the classes of a block and their weights."""
+        assert block.y is not None  # noqa: S101 - the y is required
+        return ClassTotals().update(block.y if self.checked else self.check(block.y), weight)
 
-    def look(self, found: ClassTotals, block: Block, weight: Array) -> None:
-        """Add the classes of a block."""
-        labels: Any = block.y
-        found.update(labels if self.checked else self.check(labels), weight)
-
-    def known(self, found: Any) -> Self:
+    def known(self, found: Statistic | None) -> Self:
         """Return the targets with the classes and their weights."""
+        assert isinstance(found, ClassTotals) and found.classes is not None  # noqa: S101, PT018 - of ``found_in``
         given = self.of(found.classes)
         factors = class_factors(self.owner, self.class_weight, given.classes, found.totals)
         return replace(given, factors=factors, total=float(found.totals.sum()))
@@ -251,9 +253,9 @@ class Classes(Targets):
             )
         return replace(self, classes=classes)
 
-    def codes(self, y: Any) -> Array:
+    def codes(self, y: ArrayLike | None) -> Array:
         """Return the number of each row's class, for the y of a block."""
-        labels = y if self.checked else column_or_1d(y)
+        labels: Array = np.asarray(y) if self.checked else column_or_1d(y)
         codes: Array = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
         if not np.array_equal(self.classes[codes], labels):
             raise ValueError(
@@ -294,7 +296,7 @@ class Classes(Targets):
         return labels
 
 
-def class_factors(owner: str, given: Any, classes: Array, totals: Array) -> Array | None:
+def class_factors(owner: str, given: ClassWeight, classes: Array, totals: Array) -> Array | None:
     """Return the factor of each class that ``class_weight`` means, None where all are 1."""
     if given is None:
         return None

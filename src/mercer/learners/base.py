@@ -1,20 +1,16 @@
 """Bases of the learners: what all share, and fits that draw a map and solve a linear problem on its features."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 from warnings import warn
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
-from mercer._typing import Array
-from mercer.config import config_context
+from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
-from mercer.engines import Engine, Local
 from mercer.features import FeatureMap
 from mercer.features.params import NestedParams
 from mercer.fitting import FeatureRows, MapPlan, Passes, Sample, Survey, Targets, WarmStart
@@ -22,12 +18,11 @@ from mercer.fitting.map_plan import BLOCK_ROWS, rows_per_block
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.callers import caller_level
-from mercer.learners.far_rows import LIMITS, KnowsFarRows
-from mercer.learners.predictions import linear_scores
+from mercer.learners.far_rows import LIMITS
+from mercer.learners.predictions import LinearScores, Predictor
 from mercer.learners.training_rows import training_rows
 from mercer.solvers import Solution
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, require
-from mercer.validation import check_jobs
 
 # What a fit by a solver leaves.
 SOLVED = Stored(
@@ -43,7 +38,7 @@ SCORES = Stored(
 LINEAR = Stored(**SOLVED, **SCORES)
 
 
-class Learner(KnowsFarRows, NestedParams, BaseEstimator):
+class Learner(Predictor, NestedParams, BaseEstimator):
     """What all learners share: threads, the engine, and checks of models from files."""
 
     # d columns, f features of the map; in linear models, k columns of scores.
@@ -53,17 +48,10 @@ class Learner(KnowsFarRows, NestedParams, BaseEstimator):
     )
 
     _natural_kernel: ClassVar[Kernel] = Gaussian()
-    _engine: ClassVar[Engine] = Local()
-    random_state: Any
-    n_jobs: int | None
+    random_state: Seed
     verbose: int
-    n_features_in_: int
     feature_map_: FeatureMap
-
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
-        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
-            yield
+    solution_: Solution
 
     def _check_params(self) -> None:
         """Refuse parameters that ``fit`` refuses whatever the rows."""
@@ -77,9 +65,24 @@ class Learner(KnowsFarRows, NestedParams, BaseEstimator):
             pass
         coef = getattr(self, "coef_", None)
         if coef is not None:
-            require(coef.ndim - 1 == np.ndim(self.intercept_), "intercept_ must have a number for each column")
+            require(
+                coef.ndim - 1 == np.ndim(getattr(self, "intercept_", 0.0)),
+                "intercept_ must have a number for each column",
+            )
 
-    def __sklearn_tags__(self) -> Any:
+    def _take(self, fitted: Self) -> Self:
+        """Take over what a fit has found, with a warning where its solver did not reach the tolerance."""
+        solution = fitted.solution_
+        if not solution.success:
+            warn(
+                f"{type(self).__name__}: {solution.status}. {solution.advice}",
+                ConvergenceWarning,
+                stacklevel=caller_level(),
+            )
+        adopt(self, fitted)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -99,12 +102,11 @@ class KernelLearner(Learner):
         "the coefficients overflow: the features or y are too large. Scale them down "
         "(sklearn.preprocessing.StandardScaler), or pass float64."
     )
-    kernel: Any
-    n_components: int
-    features: Any
-    solution_: Solution
+    kernel: Kernel | None
+    n_components: int | None
+    features: FeatureMap | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map and the model.
 
         Parameters
@@ -123,18 +125,10 @@ class KernelLearner(Learner):
         # Overflow ends in an error, or in one warning of mercer; NumPy's warnings would only repeat it.
         with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             fitted._fit(X, y, sample_weight, self)
-        solution = fitted.solution_
-        if not solution.success:
-            warn(
-                f"{type(self).__name__}: {solution.status}. {solution.advice}",
-                ConvergenceWarning,
-                stacklevel=caller_level(),
-            )
-        adopt(self, fitted)
-        return self
+        return self._take(fitted)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, earlier: Self) -> None:
-        """Fit an estimator without a past; ``earlier`` is the one that a warm start may continue."""
+    def _fit(self, X: RowsLike | Blocks, y: RowsLike | None, sample_weight: ArrayLike | None, earlier: Self) -> None:
+        """Fit an estimator that holds its parameters alone; a warm start may continue from ``earlier``."""
         self._check_params()
         plan, name = self._map_plan(), type(self).__name__
         rng = check_random_state(self.random_state)
@@ -181,7 +175,7 @@ class KernelLearner(Learner):
             raise ValueError(f"{type(self).__name__}: {self._overflow}")
         if hasattr(self, "max_iter"):
             self.n_iter_ = solution.iterations
-        self.solution_ = replace(solution, details={**solution.details, "block_rows": rows.block_rows})
+        self.solution_ = solution.with_details(block_rows=rows.block_rows)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
@@ -191,14 +185,8 @@ class KernelLearner(Learner):
         return hasattr(self, "solution_")
 
 
-class LinearLearner(KernelLearner):
+class LinearLearner(LinearScores, KernelLearner):
     """A model whose scores are linear in the features."""
-
-    coef_: Array
-    intercept_: Any
-
-    def _scores(self, X: Any) -> Array:
-        return linear_scores(self, X)
 
     def _set_linear(self, targets: Targets, coef: Array, intercept: Array) -> None:
         """Set coefficients (k, D) and intercepts (k,) in the shape of y."""

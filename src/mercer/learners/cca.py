@@ -1,74 +1,32 @@
 """Canonical correlations between the features of two kernels."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import LinAlgError
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import rows_of
 from mercer.features import FeatureMap
-from mercer.fitting import FeatureRows, MapPlan, Sample, Targets
+from mercer.fitting import FeatureRows, MapPlan
+from mercer.fitting.second_view import SecondView, as_view
+from mercer.kernels import Kernel
 from mercer.learners.base import SOLVED
+from mercer.learners.two_views import TwoViews, mean_correlation, scores_along
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
+from mercer.solvers.spectra.canonical import Canonical
 from mercer.state import Count, Member, Reals, Stored
-from mercer.stats import Moments, RowSample
-from mercer.validation import check_integer, check_matrix, check_memory, check_real
+from mercer.validation import check_integer, check_memory, check_real
 
 # Matrices of the width of both maps, in float64, that the solve holds at once.
 _SQUARE_MATRICES = 5
-
-
-@dataclass(frozen=True)
-class _SecondView(Targets):
-    """The second view for y: its rows are sampled by the survey, and encoded by their features.
-
-    Parameters
-    ----------
-    draw : function from a sample to a fitted map
-    size, seed : int
-        Of the sample.
-    feature_map : FeatureMap
-        From the survey.
-    """
-
-    draw: Callable[[Sample], FeatureMap] | None = None
-    size: int = 0
-    seed: int = 0
-    feature_map: Any = None
-
-    required = True
-
-    def check(self, y: Any) -> Any:
-        """Return the second view as a matrix; one dimension is one column."""
-        y = y if sparse.issparse(y) or hasattr(y, "columns") else np.asarray(y)
-        return check_matrix(self.owner, "y", y[:, None] if getattr(y, "ndim", 2) == 1 else y)
-
-    def statistic(self) -> RowSample:
-        """Return the empty sample."""
-        return RowSample(self.size, self.seed)
-
-    def look(self, found: RowSample, block: Block, weight: Array) -> None:
-        """Add a block to the sample."""
-        found.update(self._rows(block), block.first_row, weight)
-
-    def known(self, found: Any) -> Self:
-        """Return the targets with the map of the second view, drawn on the sample."""
-        return replace(self, feature_map=self.draw(Sample(found.rows, found.values)))  # type: ignore[misc]
-
-    def encode(self, block: Block) -> Any:
-        """Return the features of the second view."""
-        return self.feature_map.transform(self._rows(block))
-
-    def _rows(self, block: Block) -> Any:
-        return block.y if self.checked else self.check(block.y)
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
@@ -149,17 +107,19 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         n_features_out=Count("c", least=1, attribute="_n_features_out"),
     )
 
+    n_components: int
+
     def __init__(
         self,
-        kernel: Any = None,
-        y_kernel: Any = None,
+        kernel: Kernel | None = None,
+        y_kernel: Kernel | None = None,
         *,
         n_components: int = 2,
         map_components: int = 100,
-        features: Any = None,
-        y_features: Any = None,
+        features: FeatureMap | None = None,
+        y_features: FeatureMap | None = None,
         alpha: float = 1e-3,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -174,7 +134,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: RowsLike | Blocks, y: RowsLike | Blocks | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit both maps and find the pairs of directions.
 
         Parameters
@@ -190,52 +152,54 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         -------
         self
         """
-        if isinstance(X, Blocks) and isinstance(y, Blocks):
+        if isinstance(y, Blocks):
             raise ValueError(f"{type(self).__name__}: give the two views as one, as_blocks(X, Y).")
         return super().fit(X, y, sample_weight)
 
-    def transform(self, X: Any, y: Any = None) -> Any:
+    def transform(self, X: RowsLike | Blocks, y: RowsLike | Blocks | None = None) -> Array | tuple[Array, Array]:
         """Return the scores of the rows of X, an array or ``Blocks``; with y the pair of scores of both views."""
-        check_is_fitted(self)
-        scores = self._of_features(lambda Z: _scores(Z, self.x_mean_, self.x_weights_), X)
-        if y is None:
-            return scores
-        other = self._y_scores(y)
-        self._check_lengths(len(scores), len(other))
-        return scores, other
+        return self._x_scores(X) if y is None else self._both_scores(X, y)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: RowsLike | Blocks, y: RowsLike | Blocks | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the mean over the pairs of the correlations of the two views' scores on these rows."""
         check_is_fitted(self)
-        if isinstance(X, Blocks):
-            parts = [_SecondView(type(self).__name__).check(target) for target in X.targets()]
-            y = sparse.vstack(parts) if sparse.issparse(parts[0]) else np.concatenate(parts)
-        x_scores, y_scores = (np.asarray(part, dtype=np.float64) for part in self.transform(X, y))
-        weight = np.ones(len(x_scores)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        x_scores -= np.average(x_scores, axis=0, weights=weight)
-        y_scores -= np.average(y_scores, axis=0, weights=weight)
-        apart = (weight @ x_scores**2) * (weight @ y_scores**2)
-        together = weight @ (x_scores * y_scores)
-        return float(np.mean(np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0)))
-
-    def _y_scores(self, y: Any) -> Array:
         name = type(self).__name__
-        blocks = y if isinstance(y, Blocks) else as_blocks(_SecondView(name).check(y), owner=name)
-        if blocks.width != self.n_y_features_in_:
-            raise ValueError(f"{name}: y has {blocks.width} columns, and had {self.n_y_features_in_} in fit.")
+        if isinstance(X, Blocks):
+            parts = [as_view(name, target) for target in X.targets()]
+            y = sparse.vstack(parts) if sparse.issparse(parts[0]) else np.concatenate(parts)
+        if y is None:
+            raise ValueError(f"{name}: score needs both views: score(X, y), or score(as_blocks(X, Y)).")
+        x_scores, y_scores = (scores.astype(np.float64) for scores in self._both_scores(X, y))
+        weight = np.ones(len(x_scores)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return mean_correlation(x_scores, y_scores, weight)
 
-        def work(block: Block) -> Array:
-            return _scores(self.y_feature_map_.transform(block.X), self.y_mean_, self.y_weights_)
-
-        with self._threads():
-            return rows_of(self._engine, work, blocks.recut(None, name))
-
-    def _check_lengths(self, n_x: int, n_y: int) -> None:
+    def _both_scores(self, X: RowsLike | Blocks, y: RowsLike | Blocks) -> tuple[Array, Array]:
+        x_scores, y_scores = self._x_scores(X), self._y_scores(y)
+        n_x, n_y = len(x_scores), len(y_scores)
         if n_x != n_y:
             raise ValueError(
                 f"{type(self).__name__}: X has {n_x} rows and y has {n_y}: inconsistent numbers of samples. The two "
                 "views must be of the same rows."
             )
+        return x_scores, y_scores
+
+    def _x_scores(self, X: RowsLike | Blocks) -> Array:
+        check_is_fitted(self)
+        return self._of_features(lambda Z: scores_along(Z, self.x_mean_, self.x_weights_), X)
+
+    def _y_scores(self, y: RowsLike | Blocks) -> Array:
+        name = type(self).__name__
+        blocks = y if isinstance(y, Blocks) else as_blocks(as_view(name, y), owner=name)
+        if blocks.width != self.n_y_features_in_:
+            raise ValueError(f"{name}: y has {blocks.width} columns, and had {self.n_y_features_in_} in fit.")
+
+        def work(block: Block) -> Array:
+            return scores_along(self.y_feature_map_.transform(block.X), self.y_mean_, self.y_weights_)
+
+        with self._threads():
+            return rows_of(self._engine, work, blocks.recut(None, name))
 
     def _map_plan(self) -> MapPlan:
         name, wanted, natural = type(self).__name__, self.map_components, self._natural_kernel
@@ -252,9 +216,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             given_name="y_features",
         )
 
-    def _targets(self, rng: np.random.RandomState) -> _SecondView:
+    def _targets(self, rng: np.random.RandomState) -> SecondView:
         plan, size = self._y_map_plan(), self._map_plan().sample_rows
-        return _SecondView(
+        return SecondView(
             type(self).__name__, draw=lambda sample: plan.draw(sample, rng), size=size, seed=rng.randint(2**31 - 1)
         )
 
@@ -273,86 +237,62 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         n_bytes = 8 * _SQUARE_MATRICES * width**2
         check_memory(type(self).__name__, "map_components", self.map_components, n_bytes, "the covariances")
 
-    def _solve(self, rows: FeatureRows) -> Solution:
-        name, targets = type(self).__name__, rows.targets
-        assert isinstance(targets, _SecondView)  # noqa: S101
-        self.y_feature_map_ = targets.feature_map
-        self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
-        n_pairs, alpha = int(self.n_components), float(self.alpha)
-        n_x, n_y = rows.n_features, self.y_feature_map_.n_features_out_
+    def _check_pairs(self, n_rows: int, n_x: int, n_y: int) -> None:
+        """Refuse more pairs than rows or features allow."""
+        name, n_pairs = type(self).__name__, self.n_components
         if n_pairs > min(n_x, n_y):
             raise ValueError(
                 f"{name}: n_components={n_pairs} must not exceed the {n_x} features of X and the {n_y} of Y. Lower "
                 "n_components, or raise map_components."
             )
-        if rows.n_rows < max(2, n_pairs):
+        if n_rows < max(2, n_pairs):
             raise ValueError(
-                f"{name}: n_samples={rows.n_rows} must be at least n_components={n_pairs} and 2. Lower n_components, "
+                f"{name}: n_samples={n_rows} must be at least n_components={n_pairs} and 2. Lower n_components, "
                 "or give more rows."
             )
-        width = n_x + n_y
-        self._check_covariances(width)
-        empty = Moments.of(width, 0, self._origin(rows))
 
-        def work(Z: Rows, Y: Rows, weight: Array | None) -> Moments:
-            return empty.zero().update(_side_by_side(Z, Y), np.empty((Z.shape[0], 0)), weight)
-
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow ends in an error below
-            moments = rows.reduce("moments", work, empty)
-            gram = moments.centred()[0]
-        gram /= moments.weight
-        if not np.isfinite(gram).all():
-            raise ValueError(f"{name}: {self._overflow}")
-        self.x_mean_, self.y_mean_ = moments.feature_mean[:n_x], moments.feature_mean[n_x:]
-        return self._pairs(gram, n_x, alpha, n_pairs)
-
-    def _origin(self, rows: FeatureRows) -> Array | None:
-        """Return a point near the mean of both views' features; None for sparse ones, which must stay sparse."""
-        Y: Any = rows.targets.encode(next(rows.blocks.labelled()))
-        if rows.is_sparse or sparse.issparse(Y):
-            return None
-        return np.concatenate([rows.origin, Y.mean(axis=0, dtype=np.float64)])
-
-    def _pairs(self, gram: Array, n_x: int, alpha: float, n_pairs: int) -> Solution:
-        name = type(self).__name__
-        views = {"X": (gram[:n_x, :n_x], self.x_mean_), "y": (gram[n_x:, n_x:], self.y_mean_)}
-        penalties = []
-        for view, (part, mean) in views.items():
-            variance = float(np.trace(part)) / len(part)
-            if variance <= np.finfo(np.float64).eps * len(part) * (float(mean @ mean) + variance):
-                raise ValueError(
-                    f"{name}: the features of {view} have no variance: all its rows are alike. Give rows that differ, "
-                    "or a kernel that tells them apart."
-                )
-            penalties.append(alpha * variance)
-        try:
-            pairs = canonical_pairs(views["X"][0], views["y"][0], gram[:n_x, n_x:], penalties[0], penalties[1], n_pairs)
-        except LinAlgError:
-            raise ValueError(
-                f"{name}: alpha={alpha:g} is too small: the features' covariance is singular to rounding. Raise alpha "
-                "(1e-6 at least with float64 rows, 1e-4 with float32), or take fewer features."
-            ) from None
+    def _solve(self, rows: FeatureRows) -> Solution:
+        assert isinstance(rows.targets, SecondView)  # noqa: S101 - that of ``_targets``
+        self.y_feature_map_ = rows.targets.feature_map
+        self.n_y_features_in_ = int(self.y_feature_map_.n_features_in_)
+        n_x, n_y = rows.n_features, self.y_feature_map_.n_features_out_
+        self._check_pairs(rows.n_rows, n_x, n_y)
+        self._check_covariances(n_x + n_y)
+        views = TwoViews.of(rows)
+        if not views.is_finite:
+            raise ValueError(f"{type(self).__name__}: {self._overflow}")
+        self.x_mean_, self.y_mean_ = views.x_mean, views.y_mean
+        pairs = self._pairs(views)
         self.x_weights_, self.y_weights_, self.correlations_ = pairs.a, pairs.b, pairs.correlations
-        self._n_features_out = n_pairs
+        self._n_features_out = int(self.n_components)
         return Solution.converged(np.vstack([pairs.a, pairs.b]), "cholesky")
 
-    def __sklearn_tags__(self) -> Any:
+    def _pairs(self, views: TwoViews) -> Canonical:
+        alpha = float(self.alpha)
+        penalties = (
+            alpha * self._variance("X", views.xx, views.x_mean),
+            alpha * self._variance("y", views.yy, views.y_mean),
+        )
+        try:
+            return canonical_pairs(views.xx, views.yy, views.xy, *penalties, int(self.n_components))
+        except LinAlgError:
+            raise ValueError(
+                f"{type(self).__name__}: alpha={alpha:g} is too small: the features' covariance is singular to "
+                "rounding. Raise alpha (1e-6 at least with float64 rows, 1e-4 with float32), or take fewer features."
+            ) from None
+
+    def _variance(self, view: str, covariance: Array, mean: Array) -> float:
+        """Return the mean variance of the features of a view; refuse a view without variance."""
+        variance = float(np.trace(covariance)) / len(covariance)
+        if variance <= np.finfo(np.float64).eps * len(covariance) * (float(mean @ mean) + variance):
+            raise ValueError(
+                f"{type(self).__name__}: the features of {view} have no variance: all its rows are alike. Give rows "
+                "that differ, or a kernel that tells them apart."
+            )
+        return variance
+
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _side_by_side(A: Rows, B: Rows) -> Rows:
-    B = B.astype(A.dtype, copy=False)
-    if sparse.issparse(A) or sparse.issparse(B):
-        return sparse.hstack([A, B], format="csr")
-    return np.hstack([A, B])
-
-
-def _scores(Z: Rows, mean: Array, weights: Array) -> Array:
-    directions = weights.astype(Z.dtype, copy=False)
-    if sparse.issparse(Z):
-        return np.asarray(Z @ directions - (mean @ weights).astype(Z.dtype))
-    scores: Array = (Z - mean.astype(Z.dtype)) @ directions
-    return scores

@@ -1,14 +1,14 @@
 """What classifiers share: classes from scores, and fits that find the classes."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
+from mercer._typing import Array, RowsLike
+from mercer.data import Blocks
 from mercer.fitting import Classes, FeatureRows
-from mercer.fitting.targets import class_factors
+from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.learners.base import KernelLearner, Learner
 from mercer.learners.predictions import scored_with
 from mercer.solvers import Solution
@@ -23,20 +23,20 @@ class ClassScores(ClassifierMixin, Learner):
     classes_: Array
     coef_: Array
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``: (n,) for two classes, else (n, n_classes)."""
         return self._scores(X)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike | Blocks) -> Array:
         """Return the class of each row of X, an array or ``Blocks``."""
         check_is_fitted(self)
         return Classes(type(self).__name__, classes=self.classes_).decode(self._scores(X))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the rows of X, an array with y, or ``Blocks``, which bring their own y and weights."""
-        return float(super().score(X, *scored_with(self, X, y, sample_weight)))
+        return float(super().score(X, *scored_with(type(self).__name__, X, y, sample_weight)))
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: RowsLike | Blocks) -> Array:
         raise NotImplementedError
 
     def _check_stored(self, sizes: Sizes) -> None:
@@ -50,15 +50,15 @@ class ClassScores(ClassifierMixin, Learner):
 class KernelClassifier(ClassScores, KernelLearner):
     """A learner of classes, found by the survey; ``class_weight`` multiplies the weights of the rows of a class."""
 
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def _targets(self, rng: np.random.RandomState) -> Classes:
         return Classes(type(self).__name__, class_weight=self.class_weight)
 
     def _keep(self, solution: Solution, rows: FeatureRows) -> None:
         super()._keep(solution, rows)
-        targets: Any = rows.targets
-        self.classes_ = targets.classes
+        assert isinstance(rows.targets, Classes)  # noqa: S101 - those of ``_targets``
+        self.classes_ = rows.targets.classes
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -39,7 +38,7 @@ LEVEL = 0.01
 _NAMED = 5
 
 
-def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: "Rows | None" = None) -> Array | None:
+def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: Rows | None = None) -> Array | None:
     """Return the limits (2, d) beyond which a row is far, or None where features follow the kernel.
 
     Without a sample the bulk is the range of all rows.
@@ -127,14 +126,14 @@ class FarRows:
             columns = np.concatenate([columns, self._zero_is_far[missing[1]]])
         return rows, columns
 
-    def warn(self, owner: str, names: Any = None) -> None:
+    def warn(self, owner: str, names: Sequence[str] | Array | None = None) -> None:
         """Warn once of all far rows, with their count and their columns, unless a caller gathers several calls."""
         gathering = _gathering.get()
         if names is None and gathering is not None:
             names = gathering.names
         columns = [str(column if names is None else names[column]) for column in sorted(self._columns)]
         if gathering is not None:
-            gathering._add(self._n_rows, self._n_far, columns)
+            gathering.add(self._n_rows, self._n_far, columns)
         elif self._n_far:
             _warn(owner, self._n_rows, self._n_far, columns)
 
@@ -197,7 +196,8 @@ class GatheredFarRows:
         if self._n_far:
             _warn(owner, self._n_rows, self._n_far, list(self._columns))
 
-    def _add(self, n_rows: int, n_far: int, columns: list[str]) -> None:
+    def add(self, n_rows: int, n_far: int, columns: list[str]) -> None:
+        """Add the far rows of a call: how many of how many rows, and the columns in which they are far."""
         self._n_rows += n_rows
         self._n_far += n_far
         self._columns.update(dict.fromkeys(columns))

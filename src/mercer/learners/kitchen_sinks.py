@@ -1,14 +1,13 @@
 """Weighted sums of random kitchen sinks: random feature functions with bounded weights (Rahimi and Recht, 2008)."""
 
-from dataclasses import replace
-from typing import Any, ClassVar, Self, cast
-from warnings import warn
+from collections.abc import Callable
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array
+from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
 from mercer.features import KitchenSinks
 from mercer.features.nystroem.landmarks import as_rows
@@ -16,11 +15,11 @@ from mercer.fitting import Classes, Numbers, Passes, Targets
 from mercer.fitting.empirical_risk import EmpiricalRisk
 from mercer.fitting.map_plan import BLOCK_ROWS
 from mercer.fitting.targets import classes_in
-from mercer.fresh_fit import adopt, unfitted
+from mercer.fresh_fit import unfitted
+from mercer.kernels import Kernel
 from mercer.learners.base import SCORES, Learner
-from mercer.learners.callers import caller_level
 from mercer.learners.classification import ClassScores
-from mercer.learners.predictions import linear_scores
+from mercer.learners.predictions import LinearScores
 from mercer.learners.regression import OneTarget
 from mercer.learners.training_rows import training_rows
 from mercer.solvers import Solution
@@ -28,10 +27,14 @@ from mercer.solvers.box.box_newton import box_newton
 from mercer.state import Either, Member, Real, Reals, Stored
 from mercer.validation import check_integer, check_memory, check_real
 
+# What phi and the distribution of its parameters may be, besides names and kernels.
+FeatureFunction: TypeAlias = Callable[[Array], Array]
+Sampler: TypeAlias = Callable[[np.random.RandomState, int, int], Array | tuple[Array, Array]]
+
 _LARGEST_C = 1e100  # C^2 times an entry of a Hessian must be finite
 
 
-class _SinksLearner(Learner):
+class _SinksLearner(LinearScores, Learner):
     _stored = Stored(
         **SCORES,
         feature_map_=Member(KitchenSinks, {"n_features_in_": "d", "n_features_out_": "f"}),
@@ -40,18 +43,15 @@ class _SinksLearner(Learner):
         bound_=Real(positive=True),
     )
     _losses: ClassVar[tuple[str, ...]]
-    phi: Any
-    distribution: Any
+    phi: str | FeatureFunction
+    distribution: Kernel | Sampler | None
     n_components: int
     C: float
     loss: str
     alpha_: Array
     bound_: float
-    coef_: Array
-    intercept_: Any
-    solution_: Solution
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: RowsLike | Blocks, y: ArrayLike | None = None) -> Self:
         """Draw the feature functions and find their weights.
 
         Parameters
@@ -67,15 +67,7 @@ class _SinksLearner(Learner):
         fitted = unfitted(self)
         with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             fitted._fit(X, y)
-        solution = fitted.solution_
-        if not solution.success:
-            warn(
-                f"{type(self).__name__}: {solution.status}. {solution.advice}",
-                ConvergenceWarning,
-                stacklevel=caller_level(),
-            )
-        adopt(self, fitted)
-        return self
+        return self._take(fitted)
 
     def _check_params(self) -> None:
         name = type(self).__name__
@@ -85,8 +77,8 @@ class _SinksLearner(Learner):
         if not isinstance(self.loss, str) or self.loss not in self._losses:
             raise ValueError(f"{name}: loss must be one of {list(self._losses)}, got {self.loss!r}.")
 
-    def _fit(self, X: Any, y: Any) -> None:
-        """Fit an estimator without a past."""
+    def _fit(self, X: RowsLike | Blocks, y: ArrayLike | None) -> None:
+        """Fit an estimator that holds its parameters alone."""
         self._check_params()
         name, n_components = type(self).__name__, int(self.n_components)
         blocks, targets = training_rows(self, X, y, None, self._targets())
@@ -114,19 +106,15 @@ class _SinksLearner(Learner):
         self.bound_ = risk.bound
         self.alpha_, self.coef_ = (alpha[:, 0], coef[:, 0]) if one else (alpha.T, coef.T)
         self.intercept_ = 0.0 if one else np.zeros(alpha.shape[1])
-        details = {**solution.details, "block_rows": blocks.block_rows, "bound": risk.bound}
-        self.solution_ = replace(solution, details=details)
+        self.solution_ = solution.with_details(block_rows=blocks.block_rows, bound=risk.bound)
 
     def _targets(self) -> Targets:
         """Return what y means."""
         raise NotImplementedError
 
-    def _known(self, blocks: Blocks, targets: Any) -> Targets:
+    def _known(self, blocks: Blocks, targets: Targets) -> Targets:
         """Return the targets with what must be known of y before the fit."""
-        return cast(Targets, targets)
-
-    def _scores(self, X: Any) -> Array:
-        return linear_scores(self, X)
+        return targets
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "solution_")
@@ -204,13 +192,13 @@ class KitchenSinksClassifier(_SinksLearner, ClassScores):
 
     def __init__(
         self,
-        phi: Any = "cosine",
-        distribution: Any = None,
+        phi: str | FeatureFunction = "cosine",
+        distribution: Kernel | Sampler | None = None,
         *,
         n_components: int = 100,
         C: float = 100.0,
         loss: str = "logistic",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -226,8 +214,9 @@ class KitchenSinksClassifier(_SinksLearner, ClassScores):
     def _targets(self) -> Classes:
         return Classes(type(self).__name__)
 
-    def _known(self, blocks: Blocks, targets: Any) -> Classes:
-        known: Classes = targets.of(classes_in(blocks, targets))
+    def _known(self, blocks: Blocks, targets: Targets) -> Classes:
+        assert isinstance(targets, Classes)  # noqa: S101 - those of ``_targets``
+        known = targets.of(classes_in(blocks, targets))
         self.classes_ = known.classes
         return known
 
@@ -263,12 +252,12 @@ class KitchenSinksRegressor(_SinksLearner, OneTarget):
 
     def __init__(
         self,
-        phi: Any = "cosine",
-        distribution: Any = None,
+        phi: str | FeatureFunction = "cosine",
+        distribution: Kernel | Sampler | None = None,
         *,
         n_components: int = 100,
         C: float = 100.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, RowsLike, Seed
 from mercer.data import Blocks, as_blocks
 from mercer.engines import rows_of
+from mercer.features import FeatureMap
 from mercer.fitting import Assignment, FeatureRows, MapPlan, lloyd, mini_batches
+from mercer.kernels import Kernel
 from mercer.learners.base import SOLVED
 from mercer.learners.hashing import splitmix64
 from mercer.learners.unsupervised import UnsupervisedLearner
@@ -86,7 +88,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     solution_ : Solution
         ``history`` is the inertia after each pass.
 
-    Notes ----- The answer is Lloyd's, with fewer distances. Each row keeps a head, its projection on h = 32 to 128
+    Notes
+    -----
+    The answer is Lloyd's, with fewer distances. Each row keeps a head, its projection on h = 32 to 128
     leading directions of the features. The first pass takes n (k + h) D multiplications. Later passes take n, and h k
     for each row whose nearest centre the triangle inequality leaves open (Hamerly). Centres that the heads cannot rule
     out are measured exactly, D multiplications each.
@@ -125,17 +129,17 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_clusters: int = 8,
         n_components: int = 100,
-        features: Any = None,
-        init: Any = "k-means++",
-        n_init: Any = "auto",
+        features: FeatureMap | None = None,
+        init: str | RowsLike = "k-means++",
+        n_init: int | str = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         batch_size: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -152,17 +156,17 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike | Blocks) -> Array:
         """Return the number of the nearest centre of each row of X, an array or ``Blocks``."""
         check_is_fitted(self)
         return self._of_features(self._nearest_numbers, X)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike | Blocks) -> Array:
         """Return the distances of each row of X, an array or ``Blocks``, to the centres, in the space of features."""
         check_is_fitted(self)
         return self._of_features(lambda Z: distances(Z, self.cluster_centers_), X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the inertia of the rows of X, an array or ``Blocks``."""
         check_is_fitted(self)
         squares = self._of_features(lambda Z: np.maximum(nearest_of(self._squares(Z))[1], 0).astype(np.float64), X)
@@ -257,8 +261,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return lambda rng: Z[kmeans_plus_plus(Z, norms, weight, self.n_clusters, rng)].astype(np.float64)
 
     def _dense(self, rows: Rows) -> Array:
-        Z: Any = self.feature_map_.transform(rows)
-        return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+        Z: Rows = self.feature_map_.transform(rows)
+        return Z if isinstance(Z, np.ndarray) else np.asarray(Z.toarray())
 
     def _n_starts(self) -> int:
         name = type(self).__name__
@@ -272,7 +276,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             return 10 if self.init == "random" else 1
         return check_integer(name, "n_init", self.n_init)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,12 +1,14 @@
 """Logistic regression on the features of a kernel."""
 
-from typing import Any
-
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from mercer._typing import Array
+from mercer._typing import Array, RowsLike, Seed
+from mercer.data import Blocks
+from mercer.features import FeatureMap
 from mercer.fitting import Classes, FeatureRows
+from mercer.fitting.targets import ClassWeight
+from mercer.kernels import Kernel
 from mercer.learners.by_newton import by_newton_cg
 from mercer.learners.classification import KernelClassifier
 from mercer.learners.warm_start import WarmLearner
@@ -76,16 +78,16 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        features: Any = None,
+        features: FeatureMap | None = None,
         C: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-9,
         max_iter: int = 100,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -101,14 +103,14 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike | Blocks) -> Array:
         """Return the probability of each class for the rows of X, an array or ``Blocks``: (n, n_classes)."""
         scores = self._scores(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores, axis=1))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: RowsLike | Blocks) -> Array:
         """Return the logarithm of each class's probability."""
         scores = self._scores(X)
         if scores.ndim == 1:

@@ -1,12 +1,16 @@
 """One-class support vector machine on the features of a kernel: which rows are unlike the others."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
-from mercer._typing import Array
+from mercer._typing import Array, RowsLike, Seed
+from mercer.data import Blocks
+from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows, Unweighted
+from mercer.kernels import Kernel
 from mercer.learners.base import SOLVED, LinearLearner
 from mercer.learners.far_rows import FarRows
 from mercer.solvers import Solution, one_class
@@ -77,14 +81,14 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        features: Any = None,
+        features: FeatureMap | None = None,
         nu: float = 0.5,
         tol: float = 1e-4,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -98,7 +102,7 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: RowsLike | Blocks, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Fit the map and the half-space.
 
         Parameters
@@ -112,15 +116,15 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
         """
         return super().fit(X)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``, less ``offset_``: negative for outliers."""
         return self._scores(X)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``: the higher, the more like the training rows."""
         return np.asarray(self._scores(X) + self.offset_)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike | Blocks) -> Array:
         """Return -1 for the outliers among the rows of X, an array or ``Blocks``, and 1 for the others."""
         return np.where(self._scores(X) < 0, -1, 1)
 

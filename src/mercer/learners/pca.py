@@ -1,18 +1,19 @@
 """Principal components of the features of a kernel."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, RowsLike, Seed
 from mercer.data import Blocks, as_blocks
+from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows, MapPlan
 from mercer.fitting.map_plan import BLOCK_ROWS
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Kernel
 from mercer.learners.base import SOLVED
 from mercer.learners.ridge import KernelRidge
 from mercer.learners.unsupervised import UnsupervisedLearner
@@ -107,19 +108,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int | None = None,
         map_components: int = 100,
-        features: Any = None,
+        features: FeatureMap | None = None,
         fit_inverse_transform: bool = False,
-        alpha: Any = "gcv",
-        random_state: Any = None,
+        alpha: float | str = "gcv",
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
         self.kernel = kernel
-        self.n_components = n_components  # type: ignore[assignment]
+        self.n_components = n_components
         self.map_components = map_components
         self.features = features
         self.fit_inverse_transform = fit_inverse_transform
@@ -128,12 +129,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``, along the principal axes."""
         check_is_fitted(self)
         return self._of_features(self._scores_of, X)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: RowsLike | Blocks) -> Array:
         """Return pre-images of scores: rows whose scores are close to those given, as learned in ``fit``.
 
         Parameters
@@ -202,7 +203,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         """Solve with the covariance of one pass."""
         empty = Moments.of(rows.n_features, 0, rows.origin)
 
-        def work(Z: Rows, Y: Any, weight: Array | None) -> Moments:
+        def work(Z: Rows, Y: Rows, weight: Array | None) -> Moments:
             return empty.zero().update(Z, np.empty((Z.shape[0], 0)), weight)
 
         with np.errstate(over="ignore", invalid="ignore"):  # overflow ends in an error below
@@ -218,7 +219,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         """Solve with products Z^T W Z v, one pass over the rows each, with the mean subtracted from the scores."""
         width = rows.n_features
 
-        def sums(Z: Rows, Y: Any, weight: Array | None) -> Gradient:
+        def sums(Z: Rows, Y: Rows, weight: Array | None) -> Gradient:
             weight = np.ones(Z.shape[0]) if weight is None else weight
             part = Gradient.of(width + 1, 1)
             part.vector[:-1] = Gradient.of(width, 1).update(Z, weight).vector
@@ -233,7 +234,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             raise ValueError(f"{type(self).__name__}: {self._overflow}")
 
         def product(directions: Array) -> Array:
-            def work(Z: Rows, Y: Any, weight: Array | None) -> Gradient:
+            def work(Z: Rows, Y: Rows, weight: Array | None) -> Gradient:
                 scores = Z @ directions.astype(Z.dtype) - mean @ directions
                 return Gradient.of(*directions.shape).update(Z, scores if weight is None else weight[:, None] * scores)
 
@@ -284,7 +285,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             verbose=self.verbose,
         ).fit(as_blocks(pairs, owner=type(self).__name__))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

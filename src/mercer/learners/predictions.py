@@ -1,77 +1,103 @@
 """Results for rows, block by block: predictions, scores, transforms."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, RowsLike
+from mercer.config import config_context
 from mercer.data import Block, Blocks, as_blocks
-from mercer.engines import rows_of
+from mercer.engines import Engine, Local, rows_of
+from mercer.features import FeatureMap
 from mercer.fitting.map_plan import rows_per_block
+from mercer.learners.far_rows import KnowsFarRows
 from mercer.learners.training_rows import check_width
-from mercer.validation import check_finite_result, check_rows, rows_from
+from mercer.validation import check_finite_result, check_jobs, check_rows, rows_from
 
 # A thread takes rows of a prediction whose features have so many bytes, or fewer: so many rows at least, and at most
 # one of so many shares of all rows.
 _SCORED_BYTES, _SCORED_ROWS, _SHARES = 2**25, 256, 8
 
 
-def results(
-    estimator: Any,
-    X: Any,
-    work: Callable[[Rows], Array],
-    what: str,
-    block_rows: Callable[[Blocks], int] | int | None = None,
-) -> Array:
-    """Return ``work(rows)`` of each block of X, an array or ``Blocks``, as one array; warn of rows far away.
+class Predictor(KnowsFarRows):
+    """An estimator that works on rows block by block, on the threads that it was given."""
 
-    ``what`` names a result in the error of one that overflows.
-    """
-    check_is_fitted(estimator)
-    name = type(estimator).__name__
-    blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(estimator, X, reset=False), owner=name)
-    check_width(estimator, blocks)
-    far = estimator._far_rows()
+    _engine: ClassVar[Engine] = Local()
+    n_jobs: int | None
+    n_features_in_: int
+    feature_names_in_: Array
 
-    def of_block(block: Block) -> Array:
-        with rows_from(block.first_row):
-            far.see(block.X)
-            return work(block.X)
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
+            yield
 
-    with estimator._threads():
-        size = block_rows(blocks) if callable(block_rows) else block_rows
-        found = rows_of(estimator._engine, of_block, blocks.recut(size, name))
-    check_finite_result(name, what, found)
-    far.warn(name, getattr(estimator, "feature_names_in_", None))
-    return found
+    def _results(
+        self,
+        X: RowsLike | Blocks,
+        work: Callable[[Rows], Array],
+        what: str,
+        block_rows: Callable[[Blocks], int] | int | None = None,
+    ) -> Array:
+        """Return ``work(rows)`` of each block of X, an array or ``Blocks``, as one array; warn of far rows.
 
+        ``what`` names a result in the error about one that overflows.
+        """
+        check_is_fitted(self)
+        name = type(self).__name__
+        blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
+        check_width(self, blocks)
+        far = self._far_rows()
 
-def linear_scores(estimator: Any, X: Any) -> Array:
-    """Return the features of X times the coefficients, plus the intercept: (n,) for one target, else (n, k)."""
-    check_is_fitted(estimator)
-    coef, feature_map = np.atleast_2d(estimator.coef_).T, estimator.feature_map_
+        def of_block(block: Block) -> Array:
+            with rows_from(block.first_row):
+                far.see(block.X)
+                return work(block.X)
 
-    def work(rows: Rows) -> Array:
-        scores: Array = feature_map.times(rows, coef.astype(rows.dtype, copy=False))
-        scores += np.asarray(estimator.intercept_, dtype=rows.dtype)
-        return scores
-
-    def size(blocks: Blocks) -> int:
-        return _rows_to_score(blocks, feature_map.n_features_out_)
-
-    scores = results(estimator, X, work, "score", size)
-    return scores.ravel() if estimator.coef_.ndim == 1 else scores
+        with self._threads():
+            size = block_rows(blocks) if callable(block_rows) else block_rows
+            found = rows_of(self._engine, of_block, blocks.recut(size, name))
+        check_finite_result(name, what, found)
+        far.warn(name, getattr(self, "feature_names_in_", None))
+        return found
 
 
-def scored_with(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+class LinearScores(Predictor):
+    """Scores that are linear in the features of a map."""
+
+    feature_map_: FeatureMap
+    coef_: Array
+    intercept_: Array | float
+
+    def _scores(self, X: RowsLike | Blocks) -> Array:
+        """Return the features of X times the coefficients, plus the intercept: (n,) for one target, else (n, k)."""
+        check_is_fitted(self)
+        coef, feature_map = np.atleast_2d(self.coef_).T, self.feature_map_
+
+        def work(rows: Rows) -> Array:
+            scores: Array = feature_map.times(rows, coef.astype(rows.dtype, copy=False))
+            scores += np.asarray(self.intercept_, dtype=rows.dtype)
+            return scores
+
+        def size(blocks: Blocks) -> int:
+            return _rows_to_score(blocks, feature_map.n_features_out_)
+
+        scores = self._results(X, work, "score", size)
+        return scores.ravel() if self.coef_.ndim == 1 else scores
+
+
+def scored_with(
+    owner: str, X: RowsLike | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[ArrayLike, ArrayLike | None]:
     """Return y and the weights that predictions for X are scored with: those given, or those of ``Blocks``."""
-    name = type(estimator).__name__
     if isinstance(X, Blocks):
-        y, sample_weight = as_blocks(X, y, sample_weight=sample_weight, owner=name).labels()
+        y, sample_weight = as_blocks(X, y, sample_weight=sample_weight, owner=owner).labels()
     if y is None:
-        raise ValueError(f"{name}: score needs y: score(X, y), or score(as_blocks(X, y)).")
+        raise ValueError(f"{owner}: score needs y: score(X, y), or score(as_blocks(X, y)).")
     return y, sample_weight
 
 

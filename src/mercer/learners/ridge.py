@@ -1,11 +1,13 @@
 """Ridge regression and classification on the features of a kernel."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer._typing import Array
+from mercer._typing import Array, Seed
+from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows
+from mercer.fitting.targets import ClassWeight
+from mercer.kernels import Kernel
 from mercer.learners.base import LINEAR, LinearLearner
 from mercer.learners.classification import KernelClassifier
 from mercer.learners.regression import ManyTargets
@@ -35,13 +37,13 @@ class _Ridge(LinearLearner):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        features: Any = None,
-        alpha: Any = 1.0,
-        alphas: Any = None,
-        random_state: Any = None,
+        features: FeatureMap | None = None,
+        alpha: float | str = 1.0,
+        alphas: ArrayLike | None = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -249,14 +251,14 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        features: Any = None,
-        alpha: Any = 1.0,
-        alphas: Any = None,
-        class_weight: Any = None,
-        random_state: Any = None,
+        features: FeatureMap | None = None,
+        alpha: float | str = 1.0,
+        alphas: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):

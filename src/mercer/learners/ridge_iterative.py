@@ -7,7 +7,15 @@ import numpy as np
 from mercer._typing import Array, Rows
 from mercer.fitting import FeatureRows
 from mercer.learners.hashing import splitmix64
-from mercer.solvers import ShiftedSolutions, Solution, conjugate_gradients, gcv_score, shifted_conjugate_gradients
+from mercer.solvers import (
+    Remedy,
+    ShiftedSolutions,
+    Solution,
+    Status,
+    conjugate_gradients,
+    gcv_score,
+    shifted_conjugate_gradients,
+)
 from mercer.stats import Gradient, Totals
 
 # Random vectors of signs that estimate a trace, over the features and over the rows. With signs of features, the
@@ -15,6 +23,8 @@ from mercer.stats import Gradient, Totals
 _SIGNS, _PROBES = 4, 8
 # The path ends when so many alphas below the best have converged and are worse.
 _PAST_THE_BEST = 3
+# The name of the solver of a path, in ``Solution.details``.
+_SOLVER = "shifted conjugate gradients"
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,7 @@ def solve_one(system: CentredSystem, alpha: float, tol: float) -> Solution:
 
 
 def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) -> tuple[Solution, Array, Array]:
-    r"""Return the best solution by generalised cross-validation, the scores and coefficients of all alphas.
+    r"""Return the best solution by generalised cross-validation, and the scores and coefficients of all alphas.
 
     The remaining degrees of freedom are a trace, estimated with random signs v (Hutchinson, 1990), the same for every
     alpha. With fewer features than rows, v has one sign per feature and the estimate is
@@ -136,17 +146,23 @@ def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) 
 
     right = np.hstack([system.right, score.signs])
     found = shifted_conjugate_gradients(system.product, right, alphas, tol=tol, enough=enough)
-    known = score(found)
-    best = int(np.argmin(known))
-    details = {"solver": "shifted conjugate gradients", "converged": int(found.converged.sum())}
-    coefs = found.values[:, :, : system.n_targets]
-    status, advice = "success", ""
-    if not found.converged.any():
-        status, advice = "iteration limit", f"{found.iterations} products reached no alpha: give larger alphas."
-    elif not found.converged.all() and not enough(found):
-        reached = f"{found.iterations} products reached alphas down to {alphas[found.converged].min():.1e}"
-        status, advice = "iteration limit", f"{reached}, and a better one may lie below: raise the least of alphas."
-    return Solution(coefs[best], status, found.iterations, (), advice, details), known, coefs
+    scores, coefs = score(found), found.values[:, :, : system.n_targets]
+    best = coefs[int(np.argmin(scores))]
+    if found.converged.all() or enough(found):
+        n_converged, n_products = int(found.converged.sum()), found.iterations
+        return Solution.converged(best, _SOLVER, iterations=n_products, converged=n_converged), scores, coefs
+    return _stopped(best, found, alphas), scores, coefs
+
+
+def _stopped(best: Array, found: ShiftedSolutions, alphas: Array) -> Solution:
+    """Return the solution of a path that ended at the limit of iterations."""
+    left, remedy = f"{found.iterations} products reached no alpha", Remedy.ALPHAS
+    if found.converged.any():
+        least = alphas[found.converged].min()
+        left = f"{found.iterations} products reached alphas down to {least:.1e}, and a better one may lie below"
+        remedy = Remedy.LEAST_ALPHA
+    status, n_converged = Status.ITERATION_LIMIT, int(found.converged.sum())
+    return Solution.stopped(best, _SOLVER, status, left, [remedy], iterations=found.iterations, converged=n_converged)
 
 
 class _Scores:

@@ -1,12 +1,15 @@
 """Support vector classification and regression on the features of a kernel."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from mercer import core
+from mercer._typing import Seed
+from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows
+from mercer.fitting.targets import ClassWeight
+from mercer.kernels import Kernel
 from mercer.learners.by_newton import by_newton_cg
 from mercer.learners.classification import KernelClassifier
 from mercer.learners.regression import ManyTargets
@@ -209,17 +212,17 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        features: Any = None,
+        features: FeatureMap | None = None,
         loss: str = "squared_hinge",
         C: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -285,17 +288,17 @@ class KernelSVR(SupportVectorLearner, ManyTargets):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        features: Any = None,
+        features: FeatureMap | None = None,
         loss: str = "epsilon_insensitive",
         epsilon: float = 0.1,
         C: float = 1.0,
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):

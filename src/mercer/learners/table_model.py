@@ -1,7 +1,7 @@
 """A learner on a table: the preparation of its columns, the learner, and what the target means."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -72,9 +72,9 @@ class TableModel(BaseEstimator):
 
     def __init__(
         self,
-        classifier: Any = None,
-        regressor: Any = None,
-        preparation: Any = None,
+        classifier: ClassScores | None = None,
+        regressor: OneTarget | None = None,
+        preparation: TablePreparation | None = None,
         *,
         task: str = "auto",
         test_fraction: float = 0.0,
@@ -154,7 +154,7 @@ class TableModel(BaseEstimator):
             self.n_test_ = int(test.n_rows or 0)
             self.score_ = self._score(Blocks(test, owner=source.name)) if self.n_test_ > 1 else None
 
-    def _learner(self) -> Any:
+    def _learner(self) -> ClassScores | OneTarget:
         """Return the learner of the task."""
         learner = self.classifier if self.task_ == "classification" else self.regressor
         if learner is None:

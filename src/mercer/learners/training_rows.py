@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from mercer._typing import Array, RowsLike
 from mercer.data import Blocks, as_blocks
 from mercer.fitting import Targets
 from mercer.validation import check_rows, check_weights
@@ -13,12 +15,25 @@ from mercer.validation import check_rows, check_weights
 T = TypeVar("T", bound=Targets)
 
 
+class HasColumns(Protocol):
+    """An estimator that knows the columns it was fitted on."""
+
+    n_features_in_: int
+    feature_names_in_: Array
+
+
 def training_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, targets: T, *, reset: bool = True
+    estimator: HasColumns,
+    X: RowsLike | Blocks,
+    y: RowsLike | None,
+    sample_weight: ArrayLike | None,
+    targets: T,
+    *,
+    reset: bool = True,
 ) -> tuple[Blocks, T]:
     """Return blocks of rows with y and weights, and the targets, which know whether y has been checked.
 
-    With ``reset`` the estimator takes the number and the names of the columns; else they must be what they were.
+    With ``reset`` the estimator keeps the number and the names of the columns; else both must be those of ``fit``.
     """
     name = type(estimator).__name__
     y = y if targets.required else None
@@ -33,12 +48,13 @@ def training_rows(
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     if isinstance(X, Iterator):
         as_blocks(X, owner=name)  # refuses an iterator, and says what to give
-    X = check_rows(estimator, X, reset=reset)
-    weight = None if sample_weight is None else check_weights(name, sample_weight, X.shape[0])
-    return as_blocks(X, targets.check(y), sample_weight=weight, owner=name), replace(targets, checked=True)
+    rows = check_rows(estimator, X, reset=reset)
+    y = None if y is None else targets.check(y)
+    weight = None if sample_weight is None else check_weights(name, sample_weight, rows.shape[0])
+    return as_blocks(rows, y, sample_weight=weight, owner=name), replace(targets, checked=True)
 
 
-def check_width(estimator: Any, blocks: Blocks) -> None:
+def check_width(estimator: HasColumns, blocks: Blocks) -> None:
     """Refuse blocks of another number of columns than ``fit`` has seen."""
     if blocks.width != estimator.n_features_in_:
         raise ValueError(
@@ -47,7 +63,7 @@ def check_width(estimator: Any, blocks: Blocks) -> None:
         )
 
 
-def _set_columns(estimator: Any, blocks: Blocks) -> None:
+def _set_columns(estimator: HasColumns, blocks: Blocks) -> None:
     """Keep the number and the names of the columns, as scikit-learn does for arrays."""
     estimator.n_features_in_ = blocks.width
     if blocks.names is not None:

@@ -1,11 +1,10 @@
 """Base of the unsupervised learners."""
 
 from collections.abc import Callable
-from typing import Any
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, RowsLike
+from mercer.data import Blocks
 from mercer.learners.base import KernelLearner
-from mercer.learners.predictions import results
 
 
 class UnsupervisedLearner(KernelLearner):
@@ -16,10 +15,10 @@ class UnsupervisedLearner(KernelLearner):
         "(sklearn.preprocessing.StandardScaler), or pass float64."
     )
 
-    def _of_features(self, work: Callable[[Any], Array], X: Any) -> Array:
+    def _of_features(self, work: Callable[[Rows], Array], X: RowsLike | Blocks) -> Array:
         """Return ``work(Z)`` of the features of each block of X, an array or ``Blocks``, as one array."""
 
         def of_rows(rows: Rows) -> Array:
             return work(self.feature_map_.transform(rows))
 
-        return results(self, X, of_rows, "result")
+        return self._results(X, of_rows, "result")

@@ -2,7 +2,7 @@
 
 import pickle
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import joblib
 import numpy as np
@@ -48,7 +48,7 @@ class WarmLearner(LinearLearner):
     def _hash(self, n_columns: int) -> str | None:
         """Return a hash of all that the map depends on besides the rows, None where there is none."""
         try:
-            chosen: Any = (self.kernel, self.n_components, self.features, self.random_state, n_columns)
+            chosen = (self.kernel, self.n_components, self.features, self.random_state, n_columns)
             return str(joblib.hash(chosen))
         except (pickle.PicklingError, AttributeError, TypeError):  # a user's local function
             return None

@@ -27,6 +27,8 @@ class Remedy(StrEnum):
     MAX_ITER = "raise max_iter"
     MAX_ITER_OR_TOL = "raise max_iter or tol"
     ALPHA = "raise alpha"
+    ALPHAS = "give larger alphas"
+    LEAST_ALPHA = "raise the least of alphas"
     PENALTY = "raise the penalty (lower C)"
     COST = "lower C"
     SCALE = "scale the features"

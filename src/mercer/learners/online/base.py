@@ -21,7 +21,6 @@ from mercer.learners.callers import caller_level
 from mercer.learners.classification import ClassScores
 from mercer.learners.far_rows import FarRows, far_limits
 from mercer.learners.online.steps import UPDATES, Rule, losses_of
-from mercer.learners.predictions import results
 from mercer.learners.regression import OneTarget
 from mercer.learners.training_rows import training_rows
 from mercer.state import Count, OneOf, Real, Sizes, Stored
@@ -190,7 +189,7 @@ class OnlineLearner(Learner):
             scores += np.asarray(self.intercept_, dtype=Z.dtype)
             return scores
 
-        scores = results(self, X, work, "score", _BLOCK_ROWS)
+        scores = self._results(X, work, "score", _BLOCK_ROWS)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
     def _features(self, X: Rows) -> Array:

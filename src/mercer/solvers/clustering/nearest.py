@@ -21,7 +21,7 @@ _EPS = float(np.finfo(np.float32).eps)
 
 
 @dataclass
-class _Centres:
+class PreparedCentres:
     """The centres of one pass, and what all its blocks need to know of them."""
 
     values: Array
@@ -84,7 +84,7 @@ class NearestCentres:
         """Return the bytes that a row takes beside its head."""
         return 16
 
-    def prepare(self, centres: Array, before: Array | None = None) -> _Centres:
+    def prepare(self, centres: Array, before: Array | None = None) -> PreparedCentres:
         """Return the centres of a pass, ready for its blocks; ``before`` are the last pass's."""
         longest = float(np.einsum("kd,kd->k", centres, centres).max())
         moved = np.zeros(len(centres)) if before is None else np.linalg.norm(centres - before, axis=1)
@@ -93,9 +93,9 @@ class NearestCentres:
         steps[fastest] = moved[fastest] + np.delete(moved, fastest).max(initial=0)
         steps = (steps * (1 + 4 * _EPS)).astype(np.float32)
         parts = Heads.of_no_centres(len(centres)) if self._heads is None else self._heads.of_centres(centres)
-        return _Centres(centres, centres.astype(self._dtype), longest, steps, *parts)
+        return PreparedCentres(centres, centres.astype(self._dtype), longest, steps, *parts)
 
-    def begin(self, block: slice, Z: Any, centres: _Centres, sample_weight: Array | None = None) -> ClusterSums:
+    def begin(self, block: slice, Z: Any, centres: PreparedCentres, sample_weight: Array | None = None) -> ClusterSums:
         """Find the nearest centres of a block of rows that have none yet; return the clusters' sums."""
         directions = None if self._heads is None else self._heads.directions_of(block)
         n_heads = 0 if directions is None else directions.shape[1]
@@ -110,7 +110,7 @@ class NearestCentres:
             self._heads.keep(block, products[:, :n_heads], norms)
         return sums
 
-    def in_doubt(self, block: slice, centres: _Centres) -> tuple[Array, Array]:
+    def in_doubt(self, block: slice, centres: PreparedCentres) -> tuple[Array, Array]:
         """Return the rows of a block whose features are needed, by place in it, and the centres they may be nearest to.
 
         Those are bits of 64-bit words; without words, all centres.
@@ -133,7 +133,7 @@ class NearestCentres:
         doubt: Array,
         candidates: Array,
         Z: Any,
-        centres: _Centres,
+        centres: PreparedCentres,
         sample_weight: Array | None = None,
     ) -> ClusterSums:
         """Find the nearest centres of the rows in doubt, and return what they add to and take from the clusters.
@@ -153,7 +153,7 @@ class NearestCentres:
         candidates: Array,
         products: Array,
         Z: Any,
-        centres: _Centres,
+        centres: PreparedCentres,
         sample_weight: Array | None,
     ) -> ClusterSums:
         changes = ClusterSums.of(*centres.values.shape)
@@ -172,7 +172,7 @@ class NearestCentres:
         return core.ClusterRows(self._norms[block], self.labels[block], self._margins[block])
 
     @staticmethod
-    def _scale(eps: float, centres: _Centres) -> core.ClusterScale:
+    def _scale(eps: float, centres: PreparedCentres) -> core.ClusterScale:
         return core.ClusterScale(_ROUNDINGS * eps * sqrt(centres.values.shape[1]), centres.longest)
 
 
