@@ -54,7 +54,7 @@ def main() -> int:
         if options.blind:
             from mercer.storage import registry  # noqa: PLC0415 - after --pure has hidden the core
 
-            registry.check = lambda value: None  # type: ignore[assignment]
+            registry.check = lambda value, declared: None  # type: ignore[assignment]
         return Child(Path(folder), options.seed).run(range(int(first), int(stop)))
     with tempfile.TemporaryDirectory() as folder:
         return Parent(Path(folder), options).run()

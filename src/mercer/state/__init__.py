@@ -1,8 +1,8 @@
-"""What a fitted object must hold: kinds of values, which each class declares and which model files are checked by.
+"""Declarations of what a fitted object holds. Model files are checked against these declarations.
 
-A class declares ``_stored``, a dict from names in a model file to kinds; a subclass adds to what its bases declare.
-Sizes have names: dimensions, counts and bounds that share a name in one declaration must be equal. What names cannot
-express, the method ``_check_stored`` checks.
+A class declares ``_stored``, a dict from names in a model file to kinds of values; a subclass adds to the declarations
+of its bases. Sizes have names: dimensions, counts and bounds that share a name in one declaration must be equal. A rule
+that sizes cannot express is checked by the method ``_check_stored``.
 
 >>> import numpy as np
 >>> from mercer.state import Count, Integers, Reals, Stored, check_stored

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
-from mercer.state.kind import Dimension, Kind, Sizes, UnsoundError, require, short
+from mercer.state.kind import Dimension, Kind, Sizes, UnsoundError, short
 from mercer.state.values import LARGEST_COUNT
 
 _FLOATS = (np.float64, np.float32)
@@ -28,17 +28,20 @@ class Reals(Kind):
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
         array = _array(value, name, self.shape, self.dtypes, sizes)
-        require(not self.finite or np.isfinite(array).all(), f"{name} must hold finite numbers")
-        lowest = array.min(initial=math.inf)
-        require(not lowest < self.least, f"{name} must hold numbers >= {self.least:g}, got {lowest}")
-        require(not (self.positive and lowest <= 0), f"{name} must hold numbers > 0, got {lowest}")
-        highest = array.max(initial=-math.inf)
-        require(not highest > self.most, f"{name} must hold numbers <= {self.most:g}, got {highest}")
+        if self.finite and not np.isfinite(array).all():
+            raise UnsoundError(f"{name} must hold finite numbers")
+        lowest, highest = array.min(initial=math.inf), array.max(initial=-math.inf)
+        if lowest < self.least:
+            raise UnsoundError(f"{name} must hold numbers >= {self.least:g}, got {lowest}")
+        if self.positive and lowest <= 0:
+            raise UnsoundError(f"{name} must hold numbers > 0, got {lowest}")
+        if highest > self.most:
+            raise UnsoundError(f"{name} must hold numbers <= {self.most:g}, got {highest}")
 
 
 @dataclass(frozen=True)
 class Integers(Kind):
-    """An array of integers in [least, below), in C order: the compiled core reads it as it lies."""
+    """An array of integers in [least, below), in C order: the compiled core reads its memory directly."""
 
     shape: tuple[Dimension, ...]
     dtypes: tuple[type, ...] = (np.int64, np.int32)
@@ -47,16 +50,19 @@ class Integers(Kind):
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
         array = _array(value, name, self.shape, self.dtypes, sizes)
-        require(array.flags.c_contiguous, f"{name} must be in C order")
+        if not array.flags.c_contiguous:
+            raise UnsoundError(f"{name} must be in C order")
         if array.size:
             lowest, highest = int(array.min()), int(array.max())
-            require(lowest >= self.least, f"{name} must hold integers >= {self.least}, got {lowest}")
+            if lowest < self.least:
+                raise UnsoundError(f"{name} must hold integers >= {self.least}, got {lowest}")
             sizes.later.append(lambda: self._check_below(highest, name, sizes))
 
     def _check_below(self, highest: int, name: str, sizes: Sizes) -> None:
         limit = sizes.value(self.below)
-        of = f"{self.below} = " if isinstance(self.below, str) else ""
-        require(highest < limit, f"{name} must hold integers below {of}{limit}, got {highest}")
+        if highest >= limit:
+            of = f"{self.below} = " if isinstance(self.below, str) else ""
+            raise UnsoundError(f"{name} must hold integers below {of}{limit}, got {highest}")
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Rows(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """Names or numbers in ascending order, no two alike; or in any order with ``ascending=False``."""
+    """Names or numbers, strictly ascending, or in any order with ``ascending=False``."""
 
     shape: tuple[Dimension]
     ascending: bool = True
@@ -87,26 +93,31 @@ class Names(Kind):
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "OUSiufb":
             raise UnsoundError(f"{name} must be an array of labels")
         _match_shape(value.shape, name, self.shape, sizes)
-        require(value.dtype.kind != "f" or np.isfinite(value).all(), f"{name} must hold finite numbers")
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            raise UnsoundError(f"{name} must hold finite numbers")
         items = value.tolist()
-        require(not self.text or all(isinstance(item, str) for item in items), f"{name} must hold text")
-        kinds = {"text" if isinstance(item, str | bytes) else "number" for item in items if item is not None}
-        require(len(kinds) <= 1 and (None not in items or not self.ascending), f"{name} must hold labels of one kind")
-        in_order = not self.ascending or all(a < b for a, b in pairwise(items))
-        require(in_order, f"{name} must be in ascending order")
+        if self.text and not all(isinstance(item, str) for item in items):
+            raise UnsoundError(f"{name} must hold text")
+        are_text = {isinstance(item, str | bytes) for item in items if item is not None}
+        if len(are_text) > 1 or (None in items and self.ascending):
+            raise UnsoundError(f"{name} must hold labels of one kind")
+        if self.ascending and not all(a < b for a, b in pairwise(items)):
+            raise UnsoundError(f"{name} must be in ascending order")
 
 
 def _array(value: object, name: str, shape: Sequence[Dimension], dtypes: Sequence[type], sizes: Sizes) -> Array:
-    """Return a value that is an array of a shape and of one of some types, or refuse it."""
+    """Return an array, after a check of its shape and of its type."""
     if not isinstance(value, np.ndarray):
         raise UnsoundError(f"{name} must be an array, got {short(value)}")
-    names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-    require(value.dtype in dtypes, f"{name} must hold {names}, got {value.dtype}")
+    if value.dtype not in dtypes:
+        names = " or ".join([np.dtype(dtype).name for dtype in dtypes])
+        raise UnsoundError(f"{name} must hold {names}, got {value.dtype}")
     _match_shape(value.shape, name, shape, sizes)
     return value
 
 
 def _match_shape(found: Sequence[int], name: str, shape: Sequence[Dimension], sizes: Sizes) -> None:
-    require(len(found) == len(shape), f"{name} must have {len(shape)} dimensions, got {len(found)}")
+    if len(found) != len(shape):
+        raise UnsoundError(f"{name} must have {len(shape)} dimensions, got {len(found)}")
     for axis, (dimension, size) in enumerate(zip(shape, found, strict=True)):
         sizes.match(dimension, int(size), f"{name}.shape[{axis}]")

@@ -1,28 +1,33 @@
-"""Kinds of objects that hold others: members, lists, dicts, and alternatives."""
+"""Kinds of values that hold other values: objects, lists, dicts, and a choice between kinds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mercer.state.declared import fields_of, has_state
-from mercer.state.kind import Dimension, Kind, Sizes, UnsoundError, require, short
+from mercer.state.kind import Dimension, Kind, Sizes, UnsoundError, short
 
 
 @dataclass(frozen=True)
 class Member(Kind):
-    """An object of a class, fitted where it is an estimator; ``sizes`` are those of its attributes."""
+    """An object of one of some classes; an estimator must be fitted. ``sizes`` names the sizes of its attributes."""
 
     types: type | tuple[type, ...]
     sizes: Mapping[str, Dimension] = field(default_factory=dict)
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
         known = self.types if isinstance(self.types, tuple) else (self.types,)
-        wanted = " or ".join(cls.__name__ for cls in known)
-        require(isinstance(value, known), f"{name} must be a {wanted}, got a {type(value).__name__}")
-        require(not fields_of(type(value)) or has_state(value), f"{name} must be fitted")
+        if not isinstance(value, known):
+            wanted = " or ".join([cls.__name__ for cls in known])
+            raise UnsoundError(f"{name} must be a {wanted}, got a {type(value).__name__}")
+        cls: type = type(value)
+        declared = fields_of(cls)
+        if declared and not has_state(value, declared):
+            raise UnsoundError(f"{name} must be fitted")
         for attribute, dimension in self.sizes.items():
             found = getattr(value, attribute, None)
-            require(isinstance(found, int), f"{name} has no {attribute}")
-            sizes.match(dimension, int(found or 0), f"{name}.{attribute}")
+            if not isinstance(found, int):
+                raise UnsoundError(f"{name} has no {attribute}")
+            sizes.match(dimension, found, f"{name}.{attribute}")
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Table(Kind):
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """A value of the first of some kinds that takes it."""
+    """A value of one of some kinds: the first kind that accepts the value is used."""
 
     kinds: tuple[Kind, ...]
 

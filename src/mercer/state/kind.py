@@ -1,4 +1,4 @@
-"""What every kind of stored value shares: sizes with names, and refusals."""
+"""The base of all kinds of stored values, the named sizes of one object, and the error of an unsound object."""
 
 import math
 import numbers
@@ -10,21 +10,22 @@ Dimension = int | str | None
 
 
 class UnsoundError(ValueError):
-    """A fitted object that no ``fit`` makes."""
+    """The attributes of an object are not what any ``fit`` sets."""
 
 
 class Sizes(dict[str, int]):
-    """The named sizes of one object, and the checks that wait until all of them are known."""
+    """The named sizes of one object, and the checks that run once all sizes are known."""
 
     def __init__(self) -> None:
         super().__init__()
         self.later: list[Callable[[], None]] = []
 
     def match(self, dimension: Dimension, size: int, what: str) -> None:
-        """Give a name its size, or refuse a size that differs from the one it has."""
+        """Record the size of a name; refuse a size that differs from the one recorded before."""
         wanted = self.setdefault(dimension, size) if isinstance(dimension, str) else dimension
-        name = f"{dimension} = " if isinstance(dimension, str) else ""
-        require(wanted is None or wanted == size, f"{what} must be {name}{wanted}, got {size}")
+        if wanted is not None and wanted != size:
+            name = f"{dimension} = " if isinstance(dimension, str) else ""
+            raise UnsoundError(f"{what} must be {name}{wanted}, got {size}")
 
     def value(self, bound: Dimension | float) -> float:
         """Return a bound, given by its name or as a number."""
@@ -32,7 +33,7 @@ class Sizes(dict[str, int]):
 
 
 def require(condition: object, sentence: str) -> None:
-    """Refuse an object, in a sentence."""
+    """Raise an ``UnsoundError`` with this sentence unless the condition holds."""
     if not condition:
         raise UnsoundError(sentence)
 
@@ -44,11 +45,11 @@ class Kind:
     Parameters
     ----------
     attribute : str, optional
-        Where the object holds it, if not under the name in the file.
+        The attribute of the object, if its name differs from the name in the file.
     nullable : bool
-        May be None.
+        The value may be None.
     optional : bool
-        May be missing: some fits do not set it.
+        The attribute may be missing: some fits do not set it.
     """
 
     _: KW_ONLY
@@ -66,6 +67,6 @@ class Kind:
 
 
 def short(value: object) -> str:
-    """Return a value, or the name of its class, in at most 60 characters."""
+    """Return the text of a number or a string, or the class of another value, in at most 60 characters."""
     text = repr(value) if isinstance(value, str | numbers.Number | None) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.state.kind import Kind, Sizes, UnsoundError, require, short
+from mercer.state.kind import Kind, Sizes, UnsoundError, short
 
-# The highest degree of a kernel in a file: higher ones overflow on any data, and would only keep the reader busy.
+# The highest degree of a kernel in a file: higher degrees overflow on any data, and take long to read.
 LARGEST_DEGREE = 2**16
 LARGEST_COUNT = 2**62
 
 
 @dataclass(frozen=True)
 class Count(Kind):
-    """An integer, which may be the size of a name."""
+    """An integer, which may set a named size."""
 
     size: str | None = None
     least: int = 0
@@ -38,22 +38,19 @@ class Real(Kind):
     finite: bool = True
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
-        sound = False
-        if isinstance(value, numbers.Real) and not isinstance(value, bool):
-            number = _float(value)
-            sound = math.isfinite(number) or not self.finite
-            sound = sound and not number < self.least and not (self.positive and number <= 0)
-        require(sound, f"{name} must be a {'finite ' * self.finite}number{self._rule()}, got {short(value)}")
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            raise self._refusal(value, name)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer that is too large
+            number = math.inf
+        in_range = not number < self.least and not (self.positive and number <= 0)
+        if not in_range or (self.finite and not math.isfinite(number)):
+            raise self._refusal(value, name)
 
-    def _rule(self) -> str:
-        return " > 0" if self.positive else f" >= {self.least:g}" * (self.least > -math.inf)
-
-
-def _float(value: numbers.Real) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # an integer that is too large
-        return math.inf
+    def _refusal(self, value: object, name: str) -> UnsoundError:
+        rule = " > 0" if self.positive else f" >= {self.least:g}" * (self.least > -math.inf)
+        return UnsoundError(f"{name} must be a {'finite ' * self.finite}number{rule}, got {short(value)}")
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,8 @@ class Flag(Kind):
     """True or False."""
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
-        require(isinstance(value, bool | np.bool_), f"{name} must be True or False, got {short(value)}")
+        if not isinstance(value, bool | np.bool_):
+            raise UnsoundError(f"{name} must be True or False, got {short(value)}")
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,8 @@ class OneOf(Kind):
     values: tuple[object, ...]
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
-        known = any(type(value) is type(one) and value == one for one in self.values)
-        require(known, f"{name} must be one of {list(self.values)}, got {short(value)}")
+        if (type(value), value) not in [(type(one), one) for one in self.values]:
+            raise UnsoundError(f"{name} must be one of {list(self.values)}, got {short(value)}")
 
 
 @dataclass(frozen=True)
@@ -80,12 +78,13 @@ class Text(Kind):
     """A string."""
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
-        require(isinstance(value, str), f"{name} must be text, got {short(value)}")
+        if not isinstance(value, str):
+            raise UnsoundError(f"{name} must be text, got {short(value)}")
 
 
 @dataclass(frozen=True)
 class Plain(Kind):
-    """Numbers, text, None, arrays of them, and lists and dicts of all these: what nothing is computed from."""
+    """Numbers, text, None, arrays of these, and lists and dicts of them: values that no code computes with."""
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
         if isinstance(value, Mapping):
@@ -93,6 +92,5 @@ class Plain(Kind):
         elif isinstance(value, list | tuple):
             for item in value:
                 self._check(item, name, sizes)
-        else:
-            plain = value is None or isinstance(value, str | numbers.Number | np.generic | np.ndarray)
-            require(plain, f"{name} must hold numbers and text, got {short(value)}")
+        elif value is not None and not isinstance(value, str | numbers.Number | np.generic | np.ndarray):
+            raise UnsoundError(f"{name} must hold numbers and text, got {short(value)}")

@@ -1,18 +1,19 @@
-"""The bytes of a model file: a safetensors file whose metadata is one JSON text behind a checksum.
+"""The bytes of a model file: a safetensors file whose metadata is a checksum and one JSON text.
 
-``"mercer"`` in the metadata is 64 hexadecimal digits, the SHA-256 of the whole file with these digits set to 0, and
-then the JSON. Any safetensors reader can list the arrays.
+The value of ``"mercer"`` in the metadata begins with 64 hexadecimal digits: the SHA-256 of the whole file with these
+digits set to 0. The JSON follows. Any safetensors reader can list the arrays.
 """
 
 import hashlib
 import json
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, NoReturn
 
 import safetensors
 from safetensors.numpy import save as serialise
 
 from mercer._typing import Array
 from mercer.storage.decoder import tensor
+from mercer.storage.encoder import Node
 from mercer.storage.errors import ModelFileError
 
 FORMAT = 2
@@ -26,11 +27,11 @@ _LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
 class Contents(NamedTuple):
     """What a file holds: the JSON about the model, and the arrays that it refers to."""
 
-    about: dict[str, Any]
+    about: dict[str, Node]
     tensors: dict[str, Array]
 
 
-def to_bytes(about: dict[str, Any], tensors: dict[str, Array]) -> bytearray:
+def to_bytes(about: dict[str, Node], tensors: dict[str, Array]) -> bytearray:
     """Return the bytes of a file."""
     text = json.dumps(about, allow_nan=False, separators=(",", ":"))
     data = bytearray(serialise(tensors, metadata={"mercer": _BLANK + text}))
@@ -44,7 +45,7 @@ def to_bytes(about: dict[str, Any], tensors: dict[str, Array]) -> bytearray:
 
 
 def read(file: BinaryIO) -> Contents:
-    """Return the contents of a file, or say what is wrong with it."""
+    """Return the contents of a file, or raise an error that says what is wrong with the file."""
     header = _header(file)
     about = _about(header)
     data = bytearray(header + file.read())
@@ -57,7 +58,7 @@ def read(file: BinaryIO) -> Contents:
 
 
 def _header(file: BinaryIO) -> bytes:
-    """Return the length and the header, having read no further: a foreign file may be of any size."""
+    """Return the length and the header, and read no further: a foreign file may be of any size."""
     start = file.read(_LENGTH)
     if not start:
         raise ModelFileError("it is empty")
@@ -72,7 +73,7 @@ def _header(file: BinaryIO) -> bytes:
     return start + header
 
 
-def _about(header: bytes) -> dict[str, Any]:
+def _about(header: bytes) -> dict[str, Node]:
     try:
         metadata = json.loads(header[_LENGTH:]).get("__metadata__") or {}
         text = metadata.get("mercer")
@@ -81,7 +82,7 @@ def _about(header: bytes) -> dict[str, Any]:
     if not isinstance(text, str):
         raise ModelFileError("it is a safetensors file, but not one of mercer's models")
     try:
-        about = json.loads(text[_DIGITS:], parse_constant=_refuse_constant)
+        about: dict[str, Node] = json.loads(text[_DIGITS:], parse_constant=_refuse_constant)
         version = about["format"]
     except (ValueError, RecursionError, TypeError, KeyError) as error:
         raise ModelFileError("it is damaged: its description cannot be read") from error
@@ -89,10 +90,10 @@ def _about(header: bytes) -> dict[str, Any]:
         raise ModelFileError("it is damaged: its format has no number")
     if version != FORMAT:
         raise ModelFileError(_of_another_format(about, version))
-    return dict(about)
+    return about
 
 
-def _of_another_format(about: dict[str, Any], version: int) -> str:
+def _of_another_format(about: dict[str, Node], version: int) -> str:
     versions = about.get("versions")
     writer = versions.get("mercer") if isinstance(versions, dict) else None
     said = f"it has format {version}, written by mercer {writer or 'of an unknown version'}, and this mercer reads "
@@ -109,5 +110,5 @@ def _check_sum(data: bytearray) -> None:
         raise ModelFileError("it is damaged: its bytes are not those that were written (the checksum differs)")
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)

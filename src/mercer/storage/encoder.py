@@ -1,22 +1,22 @@
 """From a model to JSON and arrays: a closed set of types, each written so that reading gives the same bits."""
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mercer._typing import Array
+from mercer._typing import Array, Csr
 from mercer.kernels import Kernel
 from mercer.storage import registry
 from mercer.storage.errors import ModelFileError
 
-Node = Any  # None, bool, int, finite float, str, or a dict with its "kind"
+# JSON: a value is None, a bool, an integer, a finite float, text, or an object with its "kind".
+Node: TypeAlias = "bool | int | float | str | list[Node] | dict[str, Node] | None"
 
 DEEPEST = 64
-# dtype -> its name in safetensors; these and no others are written and read.
+# The types of arrays in model files, by their names in safetensors; no others are written or read.
 DTYPES = {
     np.dtype(dtype): name
     for dtype, name in {
@@ -37,51 +37,53 @@ DTYPES = {
 
 
 class Encoder:
-    """Collects the arrays of a model in ``tensors`` while ``encode`` returns the JSON that refers to them."""
+    """Collects the arrays of a model in ``tensors``, while ``encode`` returns the JSON that refers to them."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
-        self._stored: dict[int, tuple[Any, Node]] = {}  # by identity; the array is kept so that its id stays its own
+        # By identity. The array is kept, so that no other array gets its id.
+        self._stored: dict[int, tuple[Array, Node]] = {}
 
-    def encode(self, value: Any, where: str, depth: int = 0) -> Node:
-        """Return the node of a value; ``where`` is the path to it, for messages."""
+    def encode(self, value: object, where: str, depth: int = 0) -> Node:  # noqa: PLR0911, PLR0912 - one line per type
+        """Return the node of a value; ``where`` is the path to the value, for error messages."""
+        if value is None or type(value) is bool or type(value) is int or type(value) is str:
+            return value
         if depth > DEEPEST:
             raise ModelFileError(
                 f"mercer.save: {where} is nested deeper than {DEEPEST} levels; no model file holds that."
             )
-        if value is None or type(value) in (bool, int, str):
-            return value
         if type(value) is float:
             return value if math.isfinite(value) else {"kind": "float", "value": repr(value)}
-        for types, write in self._writers():
-            if isinstance(value, types):
-                return write(value, where, depth)
+        match value:
+            case np.ndarray():
+                return self._array(value, where)
+            case np.generic():
+                return {"kind": "scalar", "value": self._new_array(np.asarray(value), where)}
+            case sparse.csr_matrix() | sparse.csr_array():
+                return self._csr(value, where)
+            case dict():
+                return self._dict(value, where, depth)
+            case list() | tuple() if type(value) in (list, tuple):  # a named tuple is a part
+                items = [self.encode(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+                return {"kind": type(value).__name__, "items": items}
+            case slice():
+                return {"kind": "slice", "value": [value.start, value.stop, value.step]}
+            case np.dtype():
+                return {"kind": "dtype", "value": self._dtype(value, where)}
+            case np.random.RandomState():
+                return self._random_state(value, where)
+            case Kernel():
+                return self._kernel(value, where, depth)
+            case BaseEstimator():
+                return self._estimator(value, where, depth)
+            case type() if issubclass(value, np.generic):
+                return {"kind": "scalar type", "value": self._dtype(np.dtype(value), where)}
         return self._part(value, where, depth)
 
-    def _writers(self) -> list[tuple[Any, Callable[[Any, str, int], Node]]]:
-        return [
-            (np.ndarray, self._array),
-            (np.generic, self._scalar),
-            ((sparse.csr_matrix, sparse.csr_array), self._csr),
-            (dict, self._dict),
-            (list | tuple, self._sequence),
-            (slice, lambda value, where, depth: {"kind": "slice", "value": [value.start, value.stop, value.step]}),
-            (np.dtype, lambda value, where, depth: {"kind": "dtype", "value": self._dtype(value, where)}),
-            (np.random.RandomState, self._random_state),
-            (Kernel, self._kernel),
-            (BaseEstimator, self._estimator),
-            (type, self._scalar_type),
-        ]
-
-    def _dtype(self, dtype: Any, where: str) -> str:
+    def _dtype(self, dtype: np.dtype[np.generic], where: str) -> str:
         if dtype.newbyteorder("=") not in DTYPES:
             raise ModelFileError(f"mercer.save: {where} has the dtype {dtype}, which a model file does not hold.")
-        return str(DTYPES[dtype.newbyteorder("=")])
-
-    def _scalar_type(self, value: Any, where: str, depth: int) -> Node:
-        if value is float or not issubclass(value, np.generic):
-            return self._refuse(value, where)
-        return {"kind": "scalar type", "value": self._dtype(np.dtype(value), where)}
+        return DTYPES[dtype.newbyteorder("=")]
 
     def _tensor(self, values: Array, where: str) -> str:
         self._dtype(values.dtype, where)
@@ -89,23 +91,25 @@ class Encoder:
         self.tensors[name] = values.astype(values.dtype.newbyteorder("="), order="C", copy=False)
         return name
 
-    def _array(self, value: Array, where: str, depth: int) -> Node:
+    def _array(self, value: Array, where: str) -> Node:
         if id(value) not in self._stored:
-            self._stored[id(value)] = (value, self._new_array(value, where, depth))
+            self._stored[id(value)] = (value, self._new_array(value, where))
         return self._stored[id(value)][1]
 
-    def _new_array(self, value: Array, where: str, depth: int) -> Node:
+    def _new_array(self, value: Array, where: str) -> Node:
         if value.dtype.kind == "O":
             values = [self._plain(item, where) for item in value.ravel().tolist()]
             return {"kind": "objects", "shape": list(value.shape), "values": values}
         if value.dtype.kind in "US":
             return self._text(value, where)
         # Axes from the widest stride to the narrowest: products of matrices round differently in another layout.
-        axes = sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis]))
-        node = {"kind": "array", "tensor": self._tensor(np.asarray(value.transpose(axes), order="C"), where)}
-        return node if axes == sorted(axes) else node | {"axes": axes}
+        axes = np.argsort(-np.abs(value.strides), kind="stable").tolist()
+        tensor = self._tensor(np.asarray(value.transpose(axes), order="C"), where)
+        if axes == sorted(axes):
+            return {"kind": "array", "tensor": tensor}
+        return {"kind": "array", "tensor": tensor, "axes": axes}
 
-    def _plain(self, value: Any, where: str) -> Node:
+    def _plain(self, value: object, where: str) -> Node:
         if value is not None and not isinstance(value, bool | int | float | str | np.generic):
             raise ModelFileError(
                 f"mercer.save: {where} is an array of objects that holds a {type(value).__name__}; a model file holds "
@@ -120,53 +124,45 @@ class Encoder:
         codes = np.frombuffer(packed.tobytes(), dtype=unit).reshape(*value.shape, length)
         return {"kind": "text", "tensor": self._tensor(codes, where)}
 
-    def _scalar(self, value: Any, where: str, depth: int) -> Node:
-        return {"kind": "scalar", "value": self._new_array(np.asarray(value), where, depth)}
-
-    def _csr(self, value: Any, where: str, depth: int) -> Node:
-        arrays = {name: self._array(getattr(value, name), where, depth) for name in ("data", "indices", "indptr")}
+    def _csr(self, value: Csr, where: str) -> Node:
+        arrays = {name: self._array(getattr(value, name), where) for name in ("data", "indices", "indptr")}
         flavour = "matrix" if isinstance(value, sparse.csr_matrix) else "array"
         return {"kind": "csr", "flavour": flavour, "shape": [int(n) for n in value.shape], **arrays}
 
-    def _dict(self, value: dict[Any, Any], where: str, depth: int) -> Node:
-        items = [
+    def _dict(self, value: dict[object, object], where: str, depth: int) -> Node:
+        items: list[Node] = [
             [self._plain(key, where), self.encode(item, f"{where}[{key!r}]", depth + 1)] for key, item in value.items()
         ]
         return {"kind": "dict", "items": items}
 
-    def _sequence(self, value: Any, where: str, depth: int) -> Node:
-        if type(value) not in (list, tuple):  # a named tuple has a class of its own
-            return self._part(value, where, depth)
-        items = [self.encode(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
-        return {"kind": type(value).__name__, "items": items}
-
-    def _random_state(self, value: np.random.RandomState, where: str, depth: int) -> Node:
+    def _random_state(self, value: np.random.RandomState, where: str) -> Node:
         state = value.get_state(legacy=False)
         if not isinstance(state, dict) or state["bit_generator"] != "MT19937":
-            return self._refuse(value, where)
+            raise _refusal(value, where)
         inner = {"key": state["state"]["key"], "pos": state["state"]["pos"]}
         inner |= {"has_gauss": state["has_gauss"], "gauss": state["gauss"]}
         return {"kind": "random state", **{name: self.encode(item, where) for name, item in inner.items()}}
 
     def _kernel(self, value: Kernel, where: str, depth: int) -> Node:
         params = value.get_params(deep=False)
-        return {"kind": "kernel", "class": self._class(value, where), "fields": self._fields(params, where, depth)}
+        return {"kind": "kernel", "class": _class(value, where), "fields": self._fields(params, where, depth)}
 
-    def _estimator(self, value: Any, where: str, depth: int) -> Node:
-        name, params = self._class(value, where), value.get_params(deep=False)
-        node = {"kind": "estimator", "class": name, "params": self._fields(params, where, depth)}
+    def _estimator(self, value: BaseEstimator, where: str, depth: int) -> Node:
+        name, params = _class(value, where), value.get_params(deep=False)
+        fields = self._fields(params, where, depth)
         own = {key: item for key, item in vars(value).items() if key not in params}
-        return {**node, "state": self._state(value, own, where, depth)}
+        return {"kind": "estimator", "class": name, "params": fields, "state": self._state(value, own, where, depth)}
 
-    def _part(self, value: Any, where: str, depth: int) -> Node:
+    def _part(self, value: object, where: str, depth: int) -> Node:
         name = registry.name_of(type(value))
         if name is None or registry.part(name) is None:
-            return self._refuse(value, where)
+            raise _refusal(value, where)
         return {"kind": "part", "class": name, "state": self._state(value, vars(value), where, depth)}
 
-    def _state(self, value: Any, own: dict[str, Any], where: str, depth: int) -> Node:
-        """Return the nodes of attributes, by the names that the class declares for them."""
-        names = {kind.attribute or name: name for name, kind in registry.stored_by(type(value)).items()}
+    def _state(self, value: object, own: dict[str, object], where: str, depth: int) -> Node:
+        """Return the nodes of the attributes, by the names that the class declares for them."""
+        declared = registry.stored_by(type(value))
+        names = {kind.attribute or name: name for name, kind in declared.items()}
         for key in own:
             if key not in names:
                 raise ModelFileError(
@@ -175,28 +171,30 @@ class Encoder:
                 )
         nodes = self._fields({names[key]: item for key, item in own.items()}, where, depth)
         try:
-            registry.check(value)
-        except ValueError as error:  # a file with it could not be read
+            registry.check(value, declared)
+        except ValueError as error:  # a file with this object could not be read
             raise ModelFileError(f"mercer.save: {where} is not as fit left it: {error}.") from error
         return nodes
 
-    def _fields(self, values: dict[str, Any], where: str, depth: int) -> Node:
+    def _fields(self, values: dict[str, object], where: str, depth: int) -> Node:
         return {key: self.encode(item, f"{where}.{key}", depth + 1) for key, item in values.items()}
 
-    def _class(self, value: Any, where: str) -> str:
-        name = registry.name_of(type(value))
-        if name is None:
-            raise ModelFileError(
-                f"mercer.save: {where} is a {type(value).__name__}, a class that a model file cannot name: it knows "
-                "mercer's own estimators and kernels, and scikit-learn's pipeline, scalers and encoders."
-            )
-        return name
 
-    def _refuse(self, value: Any, where: str) -> Node:
-        if callable(value):
-            called = getattr(value, "__name__", type(value).__name__)
-            raise ModelFileError(
-                f"mercer.save: {where} is a function ({called}), and a model file holds no code. Use one of mercer's "
-                "own kernels and functions by name, or keep the function and fit again where the model is used."
-            )
-        raise ModelFileError(f"mercer.save: {where} is a {type(value).__name__}, which a model file does not hold.")
+def _class(value: Kernel | BaseEstimator, where: str) -> str:
+    name = registry.name_of(type(value))
+    if name is None:
+        raise ModelFileError(
+            f"mercer.save: {where} is a {type(value).__name__}, a class that a model file cannot name: files hold "
+            "mercer's estimators and kernels, and scikit-learn's pipeline, scalers and encoders."
+        )
+    return name
+
+
+def _refusal(value: object, where: str) -> ModelFileError:
+    if callable(value):
+        called = getattr(value, "__name__", type(value).__name__)
+        return ModelFileError(
+            f"mercer.save: {where} is a function ({called}), and a model file holds no code. Use one of mercer's "
+            "kernels and functions by name, or keep the function and fit again where the model is used."
+        )
+    return ModelFileError(f"mercer.save: {where} is a {type(value).__name__}, which a model file does not hold.")

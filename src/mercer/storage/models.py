@@ -16,7 +16,7 @@ from mercer.kernels import Kernel
 from mercer.state import Count, Many, Stored, Table, Text, check_stored
 from mercer.storage import container
 from mercer.storage.decoder import Decoder
-from mercer.storage.encoder import Encoder
+from mercer.storage.encoder import Encoder, Node
 from mercer.storage.errors import ModelFileError
 from mercer.storage.files import atomic_file
 
@@ -80,7 +80,12 @@ def dumps(model: BaseEstimator | Kernel) -> bytes:
         raise ModelFileError(f"mercer.save: model must be an estimator or a kernel, got a {type(model).__name__}.")
     encoder = Encoder()
     node = encoder.encode(model, type(model).__name__)
-    about = {"format": container.FORMAT, "versions": _versions(), **_description(model), "model": node}
+    about: dict[str, Node] = {
+        "format": container.FORMAT,
+        "versions": {**_versions()},
+        **_description(model),
+        "model": node,
+    }
     return bytes(container.to_bytes(about, encoder.tensors))
 
 
@@ -140,7 +145,7 @@ def describe(path: _Path | BinaryIO) -> Description:
         about, tensors = container.read(file)
         arrays = {name: f"{values.dtype}{list(values.shape)}" for name, values in tensors.items()}
         n_bytes = sum(values.nbytes for values in tensors.values())
-        said = {name: value for name, value in about.items() if name != "model"}
+        said: dict[str, Any] = {name: value for name, value in about.items() if name != "model"}
         description = Description(**said, arrays=arrays, n_bytes=n_bytes)
         check_stored(description)
         return description
@@ -180,7 +185,7 @@ def _versions() -> dict[str, str]:
     return {"python": sys.version.split()[0], **{name: version(name) for name in _PACKAGES}}
 
 
-def _description(model: BaseEstimator | Kernel) -> dict[str, object]:
+def _description(model: BaseEstimator | Kernel) -> dict[str, Node]:
     kernel = _kernel_of(model)
     parameters = {} if isinstance(model, Kernel) else model.get_params(deep=False)
     names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)

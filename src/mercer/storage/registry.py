@@ -1,15 +1,14 @@
-"""The classes that a model file may name. A file chooses among these and nothing else is ever imported for it.
+"""The classes that a model file may name: no other class is ever imported for a file.
 
-Every public estimator and kernel of mercer is registered because it is public; objects inside fitted models are
-registered by the decorator ``mercer.state.part``. A class declares what it stores in its ``_stored``; ``foreign``
+Every public estimator and kernel of mercer is registered because it is public. The decorator ``mercer.state.part``
+registers the classes of objects inside fitted models. A class declares what it stores in its ``_stored``; ``foreign``
 declares what the classes of scikit-learn store.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from importlib import import_module
 from inspect import isabstract
-from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -19,7 +18,7 @@ from mercer.kernels import Kernel
 from mercer.state import Kind, OneOf, Table, Text, check_fields, check_stored, fields_of, has_state, parts, require
 from mercer.storage import foreign
 
-# Where public classes stand: the names at the top first, which load their modules when they are asked for.
+# The modules of public classes, the top level first, whose names load their modules on first use.
 _PUBLIC = (mercer, kernels, features, gram)
 _NOT_IN_FILES = ("FunctionKernel",)  # it holds a user's function
 
@@ -30,13 +29,13 @@ _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     **foreign.MODULES,
 }
 
-# What ``set_output`` sets, in fitted estimators and in others.
+# What ``set_output`` sets, in estimators that are fitted or not.
 _OUTPUT: Mapping[str, Kind] = {
     "output": Table(Text(), OneOf(("default", "pandas", "polars")), attribute="_sklearn_output_config", optional=True)
 }
 
 
-def estimator(name: str) -> type[Any] | None:
+def estimator(name: str) -> type[BaseEstimator] | None:
     """Return the estimator of a name in a file, or None."""
     public = _public(name)
     if public is not None:
@@ -45,22 +44,22 @@ def estimator(name: str) -> type[Any] | None:
     return getattr(import_module(module), own) if own in _OTHER_ESTIMATORS.get(module, ()) else None
 
 
-def kernel(name: str) -> type[Kernel] | None:
+def kernel(name: str) -> Callable[..., Kernel] | None:
     """Return the kernel of a name in a file, or None."""
     found = _public(name)
     return found if found is not None and issubclass(found, Kernel) else None
 
 
-def part(name: str) -> type[Any] | None:
-    """Return the class of a name in a file that stands for an object inside models, or None.
+def part(name: str) -> type | None:
+    """Return the class of an object inside models by its name in a file, or None.
 
-    The module of a part has been imported by that of the estimator which holds it.
+    The module of the estimator that holds such an object has imported the module of its class.
     """
     return parts().get(name)
 
 
-def name_of(cls: type[Any]) -> str | None:
-    """Return a class's name in a file, or None if this very class, not a base of it, is not registered."""
+def name_of(cls: type) -> str | None:
+    """Return the name of a class in a file, or None if the class itself (not only a base of it) is not registered."""
     own = cls.__name__
     if cls is _public(own):
         return own
@@ -70,16 +69,16 @@ def name_of(cls: type[Any]) -> str | None:
     return next((name for name, known in parts().items() if known is cls), None)
 
 
-def stored_by(cls: type[Any]) -> dict[str, Kind]:
-    """Return what a class declares to be stored, by the names in a file."""
+def stored_by(cls: type) -> Mapping[str, Kind]:
+    """Return the kinds of values that a class stores, by the names in a file."""
     if not issubclass(cls, BaseEstimator):
         return fields_of(cls)
     return {**_OUTPUT, **foreign.STORED.get(cls.__name__, {}), **fields_of(cls)}
 
 
-def check(value: Any) -> None:
-    """Refuse a fitted object that no ``fit`` makes; an estimator that is not fitted holds parameters alone."""
-    name, declared = type(value).__name__, stored_by(type(value))
+def check(value: object, declared: Mapping[str, Kind]) -> None:
+    """Refuse attributes that no ``fit`` sets; ``declared`` is ``stored_by`` of the class of the object."""
+    name = type(value).__name__
     is_fitted = has_state(value, declared)
     if is_fitted or not isinstance(value, BaseEstimator):
         check_stored(value, declared)
@@ -92,7 +91,7 @@ def check(value: Any) -> None:
 
 
 @lru_cache(maxsize=256)  # a file may name any number of classes that do not exist
-def _public(name: str) -> type[Any] | None:
+def _public(name: str) -> type | None:
     """Return the concrete class of a public name, or None."""
     if name in _NOT_IN_FILES:
         return None

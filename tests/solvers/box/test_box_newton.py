@@ -7,6 +7,7 @@ from scipy.special import expit
 
 from mercer.solvers import box_newton, box_quadratic
 from mercer.solvers.box.box_newton import Expansion, box_gap
+from mercer.testing import check_solver
 
 
 def _rows(rng, n=60, d=12):
@@ -97,3 +98,26 @@ def test_too_few_steps_are_said(rng):
     assert "2 steps left a gap of" in solution.advice
     short = box_quadratic(Z.T @ Z, Z.T @ y, 0.5, max_iter=2)
     assert short.status == "iteration limit"
+
+
+@pytest.mark.parametrize("bound", [0.05, 30.0])
+@pytest.mark.parametrize("max_iter", [2, 50])
+def test_newton_keeps_the_laws_of_a_solver(rng, bound, max_iter):
+    Z, y = _rows(rng)
+    expand = _logistic(Z, np.where(np.column_stack([y, y - 1]) > 0, 1.0, -1.0))
+    check_solver(
+        lambda: box_newton(expand, np.zeros((12, 2)), bound, tol=1e-9, max_iter=max_iter),
+        objective=lambda w: expand(w).values,
+        tol=1e-9,
+        resume=lambda solution: box_newton(expand, solution.value, bound, tol=1e-8),
+    )
+
+
+@pytest.mark.parametrize("bound", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("max_iter", [3, 60])
+def test_a_quadratic_keeps_the_laws_of_a_solver(rng, bound, max_iter):
+    Z, y = _rows(rng)
+    H, h = Z.T @ Z, Z.T @ y
+    check_solver(lambda: box_quadratic(H, h, bound, max_iter=max_iter), tol=1e-11)
+    found = box_quadratic(H, h, bound)
+    check_solver(lambda: found, objective=lambda w: 0.5 * w @ H @ w - h @ w)

@@ -7,6 +7,7 @@ from scipy import sparse
 from mercer import config_context
 from mercer.solvers import BoxProblems, block_descent, coordinate_descent
 from mercer.solvers.support_vectors.svm_dual import LOSSES
+from mercer.testing import check_solver
 
 PARTS = [slice(0, 70), slice(70, 71), slice(71, 600)]
 
@@ -56,3 +57,19 @@ def test_too_few_passes_end_with_advice(rng):
     solution = _solve(np.asarray, Z, Y, None, "hinge", tol=1e-9, max_iter=2)
     assert (solution.status, solution.iterations, solution.details["passes"]) == ("iteration limit", 2, 3)
     assert "2 passes left a duality gap of" in solution.advice
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("max_iter", [1, 100])
+def test_it_keeps_the_laws_of_a_solver(rng, loss, layout, max_iter):
+    """On columns of sizes 0.01 to 100, also after one pass."""
+    Z, Y, weight = _problem(rng, loss, 2)
+    Z = Z * np.logspace(-2, 2, 8)
+    problems = BoxProblems.of(loss, Y, 0.5 * weight, epsilon=0.1)
+
+    def objective(value):
+        scores = Z @ value[:, :-1].T + value[:, -1]
+        return 0.5 * (value**2).sum(axis=1) + problems.losses(slice(None), scores).sum(axis=0)
+
+    check_solver(lambda: _solve(layout, Z, Y, weight, loss, tol=1e-2, max_iter=max_iter), objective=objective, tol=1e-2)

@@ -34,15 +34,6 @@ def _objective(problems, Z, value):
     return 0.5 * (value**2).sum(axis=1) + problems.losses(slice(0, len(Z)), scores).sum(axis=0)
 
 
-def test_conjugates_of_some_problems_are_summed_over_the_blocks_of_rows(rng, loss):
-    targets = rng.choice([-1.0, 1.0], (9000, 3))
-    problems = BoxProblems.of(loss, targets, rng.random_sample(9000) + 0.1, epsilon=0.3)
-    duals = problems.clipped(rng.standard_normal((9000, 3))).astype(np.float32)
-    of_rows = problems.conjugates(slice(0, 9000), duals.astype(np.float64))
-    sums = problems.conjugate_sums(targets[:, 1:].astype(np.float32), duals[:, 1:])
-    np.testing.assert_allclose(sums, of_rows[:, 1:].sum(axis=0), rtol=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 def test_the_objective_is_liblinear_s(rng, loss, dtype, layout):

@@ -104,9 +104,9 @@ def box_newton(
 ) -> Solution:
     """Minimise k convex functions, each of its own column of w (D, k), over the box |w_ij| <= bound.
 
-    A step goes towards the least point of the quadratic expansion within the box, halved until the function falls by a
-    share of what the gradient promises. A column is done when its gap, g.w + b |g|_1, which bounds how far it is above
-    its minimum, is at most ``tol`` times its value at w = 0 (or at the start, if that is larger).
+    A step goes towards the minimum of the quadratic expansion within the box. The step is halved until the function
+    decreases by a fraction of what its gradient predicts. A column is done when its gap, g.w + b |g|_1, is at most
+    ``tol`` times its value at the start. The gap bounds the distance of the function from its minimum.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def box_newton(
     if history[-1] <= tol:
         return Solution.converged(w, solver, **done)
     status = Status.ITERATION_LIMIT if len(history) == max_iter else Status.STALLED
-    left = f"{len(history)} steps left a gap of {history[-1]:.1e} of the loss at 0"
+    left = f"{len(history)} steps left a gap of {history[-1]:.1e} of the loss at the start"
     return Solution.stopped(w, solver, status, left, [Remedy.BOUND], **done)
 
 

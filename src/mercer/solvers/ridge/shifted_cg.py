@@ -1,4 +1,4 @@
-"""Conjugate gradients for a family of shifted systems, in the products of one of them."""
+"""Conjugate gradients for a family of shifted systems, with the matrix products of one system only."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ def shifted_conjugate_gradients(
 ) -> ShiftedSolutions:
     """Solve (A + alpha I) X = B for a positive semi-definite A known by its products, and every alpha > 0.
 
-    All the Krylov spaces are those of the smallest alpha: one product an iteration serves every alpha and column, and
-    the residuals of the others are multiples of its own. The larger alpha, the sooner it converges.
+    The Krylov space is the same for every alpha. So one product per iteration serves all alphas and columns, and the
+    residual of every alpha is a multiple of the residual of the smallest alpha. Larger alphas converge sooner.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def shifted_conjugate_gradients(
     right : ndarray of shape (D, m)
     alphas : ndarray
     tol : float
-        An alpha has converged where ||B - (A + alpha I) X|| <= tol ||B|| in each column.
+        An alpha has converged if ||B - (A + alpha I) X|| <= tol ||B|| in each column.
     max_iter : int
-        Products at most; what has not converged by then is said in the result.
+        Largest number of products. The result says which alphas have converged.
     enough : function, optional
-        Looks at the solutions each time another alpha has converged, and may stop before all have.
+        Called with the solutions each time another alpha has converged. Returns True to stop there.
 
     References
     ----------
@@ -53,38 +53,25 @@ def shifted_conjugate_gradients(
     ([1.0, 1.0, 0.5, 0.5], [True, True])
     """
     base = float(alphas.min())
-    shifts = (alphas - base)[:, None]
     norms = np.sqrt(_squares(right))
     live = norms > 0
-    n_alphas, n_columns = len(alphas), right.shape[1]
-    found = ShiftedSolutions(np.zeros((n_alphas, *right.shape)), np.zeros(n_alphas, dtype=bool), 0)
+    found = ShiftedSolutions(np.zeros((len(alphas), *right.shape)), np.zeros(len(alphas), dtype=bool), 0)
+    family = _Family(right, (alphas - base)[:, None])
     residual, direction = right.copy(), right.copy()
-    directions = np.repeat(right[None], n_alphas, axis=0)
     squares = _squares(residual)
-    scale, scale_before = np.ones((n_alphas, n_columns)), np.ones((n_alphas, n_columns))
-    step_before, growth_before = np.ones(n_columns), np.zeros(n_columns)
     for _ in range(max_iter):
         image = product(direction) + base * direction
         bend = np.einsum("ij,ij->j", direction, image)
         step = np.where(live & (bend > 0), squares / np.where(bend > 0, bend, 1.0), 0.0)
         moving = step > 0
-        # The ratio of each shifted residual to the base's, by a three-term recurrence.
-        bottom = step * growth_before * (scale_before - scale) + scale_before * step_before * (1 + shifts * step)
-        next_scale = np.where(moving, scale * scale_before * step_before / np.where(moving, bottom, 1.0), scale)
-        share = next_scale / scale
-        # An alpha that has converged stays where it is: its ratio would underflow in time.
-        on = ~found.converged[:, None] & moving
-        found.values += np.where(on, step * share, 0.0)[:, None, :] * directions
         residual -= step * image
         new = _squares(residual)
         growth = np.where(moving, new / np.where(squares > 0, squares, 1.0), 0.0)
         direction = residual + growth * direction
-        directions *= np.where(on, growth * share**2, 1.0)[:, None, :]
-        directions += np.where(on, next_scale, 0.0)[:, None, :] * residual
-        scale_before, scale = np.where(on, scale, scale_before), np.where(on, next_scale, scale)
-        squares, step_before, growth_before = new, np.where(moving, step, step_before), growth
+        family.advance(found, step, growth, residual)
+        squares = new
         found.iterations += 1
-        arrived = np.all(scale * np.sqrt(squares) <= tol * norms, axis=1) & ~found.converged
+        arrived = np.all(family.scale * np.sqrt(squares) <= tol * norms, axis=1) & ~found.converged
         if arrived.any():
             found.converged |= arrived
             if found.converged.all() or (enough is not None and enough(found)):
@@ -92,6 +79,38 @@ def shifted_conjugate_gradients(
         if not moving.any():
             break
     return found
+
+
+class _Family:
+    """The systems of all alphas next to the system of the smallest one, which is the base.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (n_alphas, m)
+        The ratio of each residual to the residual of the base.
+    """
+
+    def __init__(self, right: Array, shifts: Array):
+        self._shifts = shifts
+        self._directions = np.repeat(right[None], len(shifts), axis=0)
+        shape = (len(shifts), right.shape[1])
+        self.scale, self._scale_before = np.ones(shape), np.ones(shape)
+        self._step_before, self._growth_before = np.ones(shape[1]), np.zeros(shape[1])
+
+    def advance(self, found: ShiftedSolutions, step: Array, growth: Array, residual: Array) -> None:
+        """Move all solutions and directions by one step of the base; ``residual`` is the base's after this step."""
+        scale, before, moving = self.scale, self._scale_before, step > 0
+        # The ratios follow a three-term recurrence.
+        bottom = step * self._growth_before * (before - scale) + before * self._step_before * (1 + self._shifts * step)
+        next_scale = np.where(moving, scale * before * self._step_before / np.where(moving, bottom, 1.0), scale)
+        share = next_scale / scale
+        # The solution of an alpha that has converged stays: its ratio would underflow in time.
+        on = ~found.converged[:, None] & moving
+        found.values += np.where(on, step * share, 0.0)[:, None, :] * self._directions
+        self._directions *= np.where(on, growth * share**2, 1.0)[:, None, :]
+        self._directions += np.where(on, next_scale, 0.0)[:, None, :] * residual
+        self._scale_before, self.scale = np.where(on, scale, before), np.where(on, next_scale, scale)
+        self._step_before, self._growth_before = np.where(moving, step, self._step_before), growth
 
 
 def _squares(columns: Array) -> Array:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mercer._typing import Array, Rows
 from mercer.solvers.scores import linear_scores
 from mercer.solvers.smooth.losses import Loss
 from mercer.solvers.solution import Remedy, Solution, Status
-from mercer.stats import Gradient, Totals
+from mercer.stats import Gradient, Statistic, Totals
 
 # Step lengths that one pass tries if the full step does not lower the objective enough. If none of them does, the next
 # pass goes on from the shortest: rows that are far on the right side have no curvature, and the Newton step is then far
@@ -24,10 +24,15 @@ _ARMIJO = 1e-4
 _NOISE = 16.0
 
 
+_Statistic = TypeVar("_Statistic", bound=Statistic)
+
+
 class Reduce(Protocol):
     """A pass: merge ``work(Z, Y, weight)`` of all blocks of rows into a statistic."""
 
-    def __call__(self, title: str, work: Callable[[Rows, Array, Array | None], Any], into: Any) -> Any:
+    def __call__(
+        self, title: str, work: Callable[[Rows, Array, Array | None], _Statistic], into: _Statistic
+    ) -> _Statistic:
         """Return ``into`` with all blocks merged."""
 
 
@@ -103,11 +108,8 @@ def newton_cg(
         history.append(float(ratio.max()))
         if history[-1] <= tol:
             before, left = left, min(gap, problem.bound(point))
-            if gap_tol == 0 or left <= gap_tol:
-                status = Status.SUCCESS
-                break
-            if left > 0.5 * before:
-                status = Status.STALLED
+            if gap_tol == 0 or left <= gap_tol or left > 0.5 * before:
+                status = Status.SUCCESS if gap_tol == 0 or left <= gap_tol else Status.STALLED
                 break
         inverse = precondition(point.curvature) if precondition else None
         forcing = np.clip(np.sqrt(ratio), tol, 0.5) * problem.norms(point.gradient)
@@ -116,28 +118,52 @@ def newton_cg(
         slope = problem.dots(point.gradient, direction)
         gap = float(np.max(-slope / (2 * np.maximum(point.value, np.finfo(float).tiny))))
         value, point, step = problem.step(value, point, direction, slope)
-        if gap <= gap_tol and step is not _Step.FAILED:
-            history.append(float((problem.norms(point.gradient) / scale).max()))
         if step is _Step.FAILED:
             status = Status.STALLED
             break
+        if gap <= gap_tol:
+            history.append(float((problem.norms(point.gradient) / scale).max()))
         if step is _Step.ROUNDING or gap <= gap_tol:
             status = Status.SUCCESS
             break
     else:
         history.append(float((problem.norms(point.gradient) / scale).max()))
-    solver, n_iter = "newton-cg", len(history) - 1
-    done: dict[str, Any] = {"iterations": n_iter, "history": history, "gap": min(gap, problem.bound(point))}
-    done["passes"] = problem.passes
-    if status is Status.SUCCESS:
-        return Solution.converged(value, solver, **done)
-    undone = f"{n_iter} iterations left a gradient of {history[-1]:.1e} of that at 0"
-    if gap_tol > 0:
-        undone += f", and a gap of {done['gap']:.1e} of the objective"
-    remedies = [Remedy.MAX_ITER, Remedy.PENALTY]
-    if status is Status.STALLED:
-        remedies = [Remedy.PENALTY, Remedy.SCALE] + ([Remedy.FLOAT64] if eps > _FLOAT64_EPS else [])
-    return Solution.stopped(value, solver, status, undone, remedies, **done)
+    end = _End(status, history, min(gap, problem.bound(point)), problem.passes)
+    return end.solution(value, with_gap=gap_tol > 0, float64=eps <= _FLOAT64_EPS)
+
+
+@dataclass(frozen=True)
+class _End:
+    """How the iterations ended, and what they took."""
+
+    status: Status
+    history: list[float]
+    gap: float
+    passes: int
+
+    def solution(self, value: Array, *, with_gap: bool, float64: bool) -> Solution:
+        """Return the solution, with advice if it is not a success."""
+        solver, n_iter = "newton-cg", len(self.history) - 1
+        if self.status is Status.SUCCESS:
+            return Solution.converged(
+                value, solver, iterations=n_iter, history=self.history, gap=self.gap, passes=self.passes
+            )
+        left = f"{n_iter} iterations left a gradient of {self.history[-1]:.1e} of that at 0"
+        left += f", and a gap of {self.gap:.1e} of the objective" if with_gap else ""
+        remedies = [Remedy.MAX_ITER, Remedy.PENALTY]
+        if self.status is Status.STALLED:
+            remedies = [Remedy.PENALTY, Remedy.SCALE] + ([] if float64 else [Remedy.FLOAT64])
+        return Solution.stopped(
+            value,
+            solver,
+            self.status,
+            left,
+            remedies,
+            iterations=n_iter,
+            history=self.history,
+            gap=self.gap,
+            passes=self.passes,
+        )
 
 
 class _Step(Enum):

@@ -93,7 +93,7 @@ class _Descent:
         if duals is not None:
             self._duals = problems.clipped(duals)
             self._certificate.measure(self._duals)
-        self._epochs = Epochs(Z, problems, self._duals, seed)
+        self._epochs = Epochs(Z, problems, seed)
         self._patience = Patience.of(Z, problems, max_iter)
         self._guesses: dict[int, Array] = {}
         self.inner_steps = np.zeros(problems.targets.shape[1], dtype=int)

@@ -1,4 +1,7 @@
-"""Epochs of dual coordinate descent: all rows in a random order, a row read once for the problems of a thread."""
+"""Epochs of dual coordinate descent: one epoch visits all rows once, in random order.
+
+A thread reads each row once for all of its problems.
+"""
 
 import threading
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ _ORDERS, _KEPT_ROWS = 16, 2**18
 
 @dataclass
 class _Group:
-    """The problems of one thread, side by side in tables of their own: threads then share no cache line."""
+    """The problems of one thread. Every thread has separate tables, so that threads share no cache line."""
 
     columns: slice
     targets: Array
@@ -51,17 +54,17 @@ class Epochs:
         The problems that have used up the patience.
     """
 
-    def __init__(self, Z: Rows, problems: BoxProblems, duals: Array, seed: int):
+    def __init__(self, Z: Rows, problems: BoxProblems, seed: int):
         self._Z, self._problems, self._seed = Z, problems, seed
         self._n_rows = int(Z.shape[0])
         squares = self._squares() + problems.constant**2
         self._bounds = np.column_stack([problems.upper, problems.ridge, squares]).astype(Z.dtype)
         self._orders: dict[int, Array] = {}
         self._interrupted = threading.Event()
-        n_problems = duals.shape[1]
+        n_problems = problems.targets.shape[1]
         self.histories: list[list[float]] = [[] for _ in range(n_problems)]
         self.stalled = np.zeros(n_problems, dtype=bool)
-        self._groups = [self._group(columns, duals) for columns in shares(n_problems)]
+        self._groups = [self._group(columns) for columns in shares(n_problems)]
 
     def descend(self, active: Array, duals: Array, weights: Array, tol: float, patience: Patience) -> Array:
         """Descend until each active problem has an estimated gap of ``tol``, or stalls; return the duals.
@@ -97,12 +100,12 @@ class Epochs:
         for_each_block(work, row_blocks(self._n_rows, _BLOCK_ROWS))
         return squares
 
-    def _group(self, columns: slice, duals: Array) -> _Group:
+    def _group(self, columns: slice) -> _Group:
         size, dtype = columns.stop - columns.start, self._Z.dtype
         return _Group(
             columns,
             targets=np.ascontiguousarray(self._problems.targets[:, columns], dtype=dtype),
-            duals=np.ascontiguousarray(duals[:, columns], dtype=dtype),
+            duals=np.zeros((self._n_rows, size), dtype=dtype),
             shrunk=np.zeros((self._n_rows, size), dtype=np.uint8),
             weights=weight_table(self._Z, np.zeros((size, self._Z.shape[1]))),
             intercepts=np.zeros(size, dtype=dtype),

@@ -1,4 +1,4 @@
-"""Small support vector problems to rounding: Newton's method on the coordinates that are at no bound."""
+"""Small support vector problems, solved to machine precision by Newton steps on the coordinates at no bound."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -8,6 +8,7 @@ from mercer.parallel import one_blas_thread
 from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
 
+_SOLVER = "projected Newton"
 _ITERATIONS = 300
 # Iterations in which the violation of the optimality conditions must fall to a half. A start near the solution takes
 # two or three; if rounding hides the bounds, no number of iterations finds them.
@@ -68,7 +69,7 @@ def projected_newton(Q: Array, problems: BoxProblems, k: int, duals: Array) -> S
             size = max(np.abs(target).max(initial=0.0), np.abs(scores).max(initial=0.0), np.finfo(float).tiny)
             history.append(float(np.abs(single * curvature).max(initial=0.0) / size))
             if history[-1] <= _ROUNDING:
-                return Solution.converged(duals, "projected Newton", iterations=len(history) - 1, history=history)
+                return Solution.converged(duals, _SOLVER, iterations=len(history) - 1, history=history)
             if len(history) > _PATIENCE and min(history[-_PATIENCE:]) > 0.5 * min(history[:-_PATIENCE]):
                 break
             free = ((duals > lower) | (slope < 0)) & ((duals < upper) | (slope > 0)) & (problems.upper > 0)
@@ -77,23 +78,14 @@ def projected_newton(Q: Array, problems: BoxProblems, k: int, duals: Array) -> S
                 break
             tried = np.clip(duals + _STEPS[:, None] * direction, lower, upper)
             tried = np.vstack([tried, duals + single * free.sum() ** -1.0])
-            moves = tried - duals
-            # Differences, not values: near the solution the values agree to rounding.
-            gains = moves @ slope + 0.5 * np.einsum("ij,ij->i", moves @ quadratic, moves)
-            best = int(np.argmin(gains))
-            if not gains[best] < 0:
+            best = _lowest(quadratic, slope, tried - duals)
+            if best is None:
                 break
             duals = tried[best]
+    status = Status.ITERATION_LIMIT if len(history) == _ITERATIONS else Status.STALLED
     left = f"{len(history)} iterations left a violation of {history[-1]:.1e} of the optimality conditions"
-    return Solution.stopped(
-        duals,
-        "projected Newton",
-        Status.ITERATION_LIMIT if len(history) == _ITERATIONS else Status.STALLED,
-        left,
-        [Remedy.SCALE, Remedy.COST],
-        iterations=len(history),
-        history=history,
-    )
+    done = len(history)
+    return Solution.stopped(duals, _SOLVER, status, left, [Remedy.SCALE, Remedy.COST], iterations=done, history=history)
 
 
 def _orthant(duals: Array, gradient: Array, epsilon: float) -> Array:
@@ -112,3 +104,13 @@ def _direction(quadratic: Array, slope: Array, free: Array) -> Array | None:
         return None
     direction[free] = -cho_solve(factor, slope[free])
     return direction
+
+
+def _lowest(quadratic: Array, slope: Array, moves: Array) -> int | None:
+    """Return the number of the move with the lowest objective; None if no move lowers the objective.
+
+    Differences are compared, not values: near the solution, the values agree to rounding.
+    """
+    gains = moves @ slope + 0.5 * np.einsum("ij,ij->i", moves @ quadratic, moves)
+    best = int(np.argmin(gains))
+    return best if gains[best] < 0 else None
