@@ -111,3 +111,80 @@ def simd_level() -> str: ...
 def simd_levels() -> list[str]: ...
 def has_wider_registers() -> bool: ...
 def use_simd(name: str) -> None: ...
+def count_keys(
+    pointers: Array,
+    keys: Array,
+    weights: Array,
+    counts: int,
+    out_pointers: Array,
+    out_keys: Array,
+    out_values: Array,
+    out_squares: Array,
+) -> None: ...
+def hash_columns(
+    pointers: Array,
+    keys: Array,
+    values: Array,
+    coefficients: Array,
+    n_buckets: int,
+    out_pointers: Array,
+    out_columns: Array,
+    out_data: Array,
+) -> None: ...
+def sketch_keys(pointers: Array, keys: Array, values: Array, coefficients: Array, out: Array) -> None: ...
+def segment_sum(values: Array, pointers: Array, out: Array) -> None: ...
+def string_keys(
+    text: Array,
+    offsets: Array,
+    codes: Array,
+    least: int,
+    longest: int,
+    bits: int,
+    base: int,
+    placed: bool,
+    out_pointers: Array,
+    out_keys: Array,
+    out_lengths: Array,
+) -> int: ...
+def token_keys(
+    tokens: Array, offsets: Array, least: int, longest: int, base: int, out_pointers: Array, out_keys: Array
+) -> int: ...
+def masked_keys(
+    text: Array,
+    offsets: Array,
+    codes: Array,
+    masks: Array,
+    length: int,
+    bits: int,
+    base: int,
+    complement: Array,
+    out_pointers: Array,
+    out_keys: Array,
+) -> int: ...
+def agreement_sums(text: Array, offsets: Array, codes: Array, complement: Array, values: Array, out: Array) -> None: ...
+def refine(
+    graphs: Array,
+    nodes: Array,
+    neighbours: Array,
+    labels: Array,
+    edge_labels: Array,
+    depth: int,
+    seed: int,
+    out_keys: Array,
+) -> None: ...
+def path_keys(
+    graphs: Array, nodes: Array, neighbours: Array, labels: Array, seed: int, out_pointers: Array, out_keys: Array
+) -> int: ...
+def subtree_keys(trees: Array, labels: Array, parents: Array, seed: int, out_keys: Array, out_sizes: Array) -> None: ...
+def fragment_keys(
+    trees: Array,
+    labels: Array,
+    parents: Array,
+    max_size: int,
+    leaves: bool,
+    seed: int,
+    most: int,
+    out_pointers: Array,
+    out_keys: Array,
+    out_sizes: Array,
+) -> int: ...

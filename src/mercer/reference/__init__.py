@@ -9,34 +9,50 @@ from mercer.reference.clusters import nearest_centres, rows_in_doubt
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin, fourier_features
+from mercer.reference.graph_keys import path_keys, refine
 from mercer.reference.hadamard import hadamard_features
+from mercer.reference.key_counts import count_keys, hash_columns, segment_sum, sketch_keys
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
 from mercer.reference.online import online_gradient, online_kernel_gradient, online_newton
 from mercer.reference.projection import project_product, project_product_csr, sign_products
 from mercer.reference.scores import scores
+from mercer.reference.string_keys import agreement_sums, masked_keys, string_keys, token_keys
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
+from mercer.reference.tree_keys import fragment_keys, subtree_keys
 
 __all__ = [
+    "agreement_sums",
     "cell_hashes",
     "convolve",
     "cos_sin",
+    "count_keys",
     "count_sketch",
     "count_sketch_csr",
     "descend",
     "descend_csr",
     "fourier_features",
+    "fragment_keys",
     "hadamard_features",
+    "hash_columns",
     "landmark_features",
+    "masked_keys",
     "nearest_centres",
     "online_gradient",
     "online_kernel_gradient",
     "online_newton",
+    "path_keys",
     "project_product",
     "project_product_csr",
+    "refine",
     "rows_in_doubt",
     "scores",
+    "segment_sum",
     "sign_products",
+    "sketch_keys",
+    "string_keys",
+    "subtree_keys",
     "tensor_sketch",
     "tensor_sketch_csr",
+    "token_keys",
     "trapezoidal_product",
 ]

@@ -1,0 +1,171 @@
+"""The primitives of structured data in force: parts of objects become keys, keys are counted, counts are hashed.
+
+Compiled where the core was built, plain NumPy otherwise. All keys are whole numbers of 61 bits, so that both give the
+same bits on every machine.
+"""
+
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mercer import core, reference
+from mercer._typing import Array
+from mercer.structures import Graphs, Sequences, Strings, Trees
+
+if core.COMPILED:
+    import mercer._core as _core  # noqa: PLR0402 - as in mercer.core
+
+# How counts enter a kernel: by their products, as presence alone, or by the smaller count of the two objects.
+COUNTS = ("product", "presence", "intersection")
+_primitives: ModuleType = _core if core.COMPILED else reference
+_NONE = np.empty(0)
+
+
+class Keys(NamedTuple):
+    """The keys of the parts of n objects: object i has those from pointers[i] to pointers[i + 1]."""
+
+    pointers: Array  # (n + 1,) int64
+    keys: Array  # uint64
+    weights: Array | None = None  # float64; None: every part weighs 1
+
+
+class Counted(NamedTuple):
+    """The distinct keys of n objects, with a value for each and the sum of squares of an object's values."""
+
+    pointers: Array  # (n + 1,) int64
+    keys: Array  # uint64
+    values: Array  # float64
+    squares: Array  # (n,) float64
+
+
+class Alphabet(NamedTuple):
+    """Numbers of letters: 256 codes from 0 on, 255 for a byte that ends every window."""
+
+    codes: Array
+    bits: int  # that a code takes
+
+
+def substring_keys(
+    X: Strings, alphabet: Alphabet, least: int, longest: int, base: int, *, placed: bool = False
+) -> tuple[Keys, Array]:
+    """Return the keys of all substrings of ``least`` to ``longest`` letters, and the length of each where ``placed``.
+
+    Keys are packed letters, different for different substrings, where these take at most 60 bits; else polynomials in
+    ``base`` mod 2^61 - 1.
+    """
+    sizes = X.sizes
+    n_most = int(sum(np.maximum(sizes - length + 1, 0).sum() for length in range(least, longest + 1)))
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), np.empty(n_most, dtype=np.uint64)
+    lengths = np.empty(n_most if placed else 0, dtype=np.uint8)
+    bits = alphabet.bits if alphabet.bits * longest <= 60 else 0
+    found = _primitives.string_keys(
+        X.text, X.pointers(), alphabet.codes, least, longest, bits, base, placed, pointers, keys, lengths
+    )
+    return Keys(pointers, keys[:found]), lengths[:found]
+
+
+def token_keys(X: Sequences, least: int, longest: int, base: int) -> Keys:
+    """Return the keys of all runs of ``least`` to ``longest`` tokens."""
+    n_most = int(sum(np.maximum(X.sizes - length + 1, 0).sum() for length in range(least, longest + 1)))
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), np.empty(n_most, dtype=np.uint64)
+    _primitives.token_keys(X.tokens, X.pointers(), least, longest, base, pointers, keys)
+    return Keys(pointers, keys)
+
+
+def masked_keys(X: Strings, alphabet: Alphabet, masks: Array, length: int, base: int, complement: Array) -> Keys:
+    """Return the keys of all windows of ``length`` letters seen through masks (m, kept) of places, int32.
+
+    With ``complement`` (256,), of codes, the reverse complements of the windows are windows too; without, it is empty.
+    """
+    n_windows = int(np.maximum(X.sizes - length + 1, 0).sum()) * (2 if len(complement) else 1)
+    room = alphabet.bits * length + len(masks).bit_length() <= 60
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), np.empty(n_windows * len(masks), dtype=np.uint64)
+    bits = alphabet.bits if room else 0
+    found = _primitives.masked_keys(
+        X.text, X.pointers(), alphabet.codes, masks, length, bits, base, complement, pointers, keys
+    )
+    return Keys(pointers, keys[:found])
+
+
+def agreement_sums(X: Strings, alphabet: Alphabet, complement: Array, values: Array) -> Array:
+    """Return for each string the sum of values[agreements] over all pairs of its windows of len(values) - 1 letters."""
+    out = np.empty(len(X))
+    _primitives.agreement_sums(X.text, X.pointers(), alphabet.codes, complement, values, out)
+    return out
+
+
+def refined_keys(X: Graphs, depth: int, seed: int) -> Keys:
+    """Return the Weisfeiler-Lehman labels of all nodes in rounds 0 to ``depth``, as keys."""
+    keys = np.empty((depth + 1) * len(X.labels), dtype=np.uint64)
+    edge_labels = np.empty(0, dtype=np.int64) if X.edge_labels is None else X.edge_labels
+    _primitives.refine(X.pointers(), X.node_pointers, X.neighbours, X.labels, edge_labels, depth, seed, keys)
+    return Keys((depth + 1) * X.pointers(), keys)
+
+
+def path_keys(X: Graphs, seed: int) -> Keys:
+    """Return keys (label of u, label of v, distance) of all ordered pairs of nodes that a path joins."""
+    sizes = X.sizes
+    pointers = np.empty(len(X) + 1, dtype=np.int64)
+    keys = np.empty(int((sizes * (sizes - 1)).sum()), dtype=np.uint64)
+    found = _primitives.path_keys(X.pointers(), X.node_pointers, X.neighbours, X.labels, seed, pointers, keys)
+    return Keys(pointers, keys[:found])
+
+
+def subtree_keys(X: Trees, seed: int) -> tuple[Keys, Array]:
+    """Return the key of the complete subtree at each node, and its number of nodes."""
+    keys, sizes = np.empty(len(X.labels), dtype=np.uint64), np.empty(len(X.labels), dtype=np.int64)
+    _primitives.subtree_keys(X.pointers(), X.labels, X.parents, seed, keys, sizes)
+    return Keys(X.pointers(), keys), sizes
+
+
+def fragment_keys(X: Trees, max_size: int, seed: int, *, leaves: bool, most: int) -> tuple[Keys, Array] | None:
+    """Return the keys and sizes of all fragments of at most ``max_size`` productions; None if they exceed ``most``."""
+    pointers = np.empty(len(X) + 1, dtype=np.int64)
+    given = (X.pointers(), X.labels, X.parents, max_size, leaves, seed, most)
+    nothing = (np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
+    number = _primitives.fragment_keys(*given, pointers, *nothing)
+    if number < 0:
+        return None
+    keys, sizes = np.empty(number, dtype=np.uint64), np.empty(number, dtype=np.int64)
+    if number:
+        _primitives.fragment_keys(*given, pointers, keys, sizes)
+    return Keys(pointers, keys), sizes
+
+
+def count(parts: Keys, counts: str = "product") -> Counted:
+    """Count the keys of each object; ``counts`` is one of ``COUNTS``.
+
+    With "intersection" the c-th time a key is met it is a key of its own, (key, c): the product of two objects is then
+    the sum of the smaller counts.
+    """
+    pointers, keys = np.empty_like(parts.pointers), np.empty(len(parts.keys), dtype=np.uint64)
+    values, squares = np.empty(len(keys)), np.empty(len(pointers) - 1)
+    weights = _NONE if parts.weights is None else parts.weights
+    given = (parts.pointers, parts.keys, weights, COUNTS.index(counts))
+    _primitives.count_keys(*given, pointers, keys, values, squares)
+    end = int(pointers[-1])
+    return Counted(pointers, keys[:end], values[:end], squares)
+
+
+def hash_columns(counted: Counted, coefficients: Array, n_buckets: int, dtype: DTypeLike) -> tuple[Array, Array, Array]:
+    """Return the data, columns and pointers of CSR rows of ``n_buckets`` hashed columns, each column once per row.
+
+    Bucket and sign of a key are a polynomial of degree 3 mod 2^61 - 1 with four drawn ``coefficients``, uint64.
+    """
+    pointers, columns = np.empty_like(counted.pointers), np.empty(len(counted.keys), dtype=np.int32)
+    data = np.empty(len(columns), dtype=dtype)
+    _primitives.hash_columns(*counted[:3], coefficients, n_buckets, pointers, columns, data)
+    end = int(pointers[-1])
+    return data[:end], columns[:end], pointers
+
+
+def sketch_keys(counted: Counted, coefficients: Array, out: Array) -> None:
+    """Overwrite ``out`` (n, D) with the same hashed columns, dense."""
+    _primitives.sketch_keys(*counted[:3], coefficients, out)
+
+
+def segment_sum(values: Array, pointers: Array, out: Array) -> None:
+    """Overwrite row i of ``out`` with the sum of the rows of values from pointers[i] to pointers[i + 1]."""
+    _primitives.segment_sum(values, pointers, out)

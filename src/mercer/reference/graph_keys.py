@@ -1,0 +1,76 @@
+"""Keys of the nodes and paths of graphs: the adjacency of their union, with neighbours numbered in their graph."""
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.reference.hashing import as_key, joined, mixed64
+
+
+def refine(
+    graphs: Array,
+    nodes: Array,
+    neighbours: Array,
+    labels: Array,
+    edge_labels: Array,
+    depth: int,
+    seed: int,
+    out_keys: Array,
+) -> None:
+    """Write the Weisfeiler-Lehman labels of rounds 0 to ``depth`` as keys, graph by graph and round by round.
+
+    Graph g has its nodes from graphs[g] on, and node v its neighbours from nodes[v] on. A sum of mixed labels replaces
+    the sorted multiset of the neighbours' labels. Empty ``edge_labels``: none.
+    """
+    start = np.uint64(seed)
+    sizes = np.diff(graphs)
+    graph_of_node = np.repeat(np.arange(len(sizes)), sizes)
+    n_nodes = int(graphs[-1])
+    source = np.repeat(np.arange(n_nodes), np.diff(nodes[: n_nodes + 1]))
+    target = neighbours[: len(source)] + graphs[graph_of_node[source]]
+    place = (depth + 1) * graphs[graph_of_node] + np.arange(n_nodes) - graphs[graph_of_node]
+    current = joined(start, labels[:n_nodes].astype(np.uint64))
+    out_keys[place] = as_key(current)
+    for round_number in range(1, depth + 1):
+        salt = joined(start, np.uint64(round_number))
+        sent = mixed64(current ^ salt)[target]
+        if len(edge_labels):
+            sent = joined(sent, edge_labels[: len(source)].astype(np.uint64))
+        sums = current * np.uint64(0xD6E8FEB86659FD93) + salt
+        np.add.at(sums, source, sent)
+        current = mixed64(sums)
+        out_keys[place + round_number * sizes[graph_of_node]] = as_key(current)
+
+
+def path_keys(
+    graphs: Array, nodes: Array, neighbours: Array, labels: Array, seed: int, out_pointers: Array, out_keys: Array
+) -> int:
+    """Write keys (label of u, label of v, distance) of all ordered pairs of nodes that a path joins.
+
+    Returns their number. Pairs come by their first node, and then as a breadth-first search from it meets the second.
+    """
+    n = 0
+    out_pointers[0] = 0
+    for g in range(len(graphs) - 1):
+        first, last = int(graphs[g]), int(graphs[g + 1])
+        of_node = [neighbours[nodes[v] : nodes[v + 1]].tolist() for v in range(first, last)]
+        for u in range(last - first):
+            order, away = _searched(of_node, u)
+            start = joined(np.uint64(seed), labels[first + u].astype(np.uint64))
+            pair = joined(start, labels[first + np.array(order, dtype=np.int64)].astype(np.uint64))
+            keys = as_key(joined(pair, np.array(away, dtype=np.uint64)))[1:]
+            out_keys[n : n + len(keys)] = keys
+            n += len(keys)
+        out_pointers[g + 1] = n
+    return n
+
+
+def _searched(of_node: list[list[int]], source: int) -> tuple[list[int], list[int]]:
+    """Return the nodes that a path joins to a source, nearest first, and their distances."""
+    distance = {source: 0}
+    order = [source]
+    for v in order:  # grows while it is read
+        for u in of_node[v]:
+            if u not in distance:
+                distance[u] = distance[v] + 1
+                order.append(u)
+    return order, [distance[v] for v in order]

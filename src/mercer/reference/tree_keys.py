@@ -1,0 +1,83 @@
+"""Keys of the complete subtrees and of the fragments of ordered trees."""
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.reference.hashing import Words, as_key, joined
+
+
+def subtree_keys(trees: Array, labels: Array, parents: Array, seed: int, out_keys: Array, out_sizes: Array) -> None:
+    """Write the key and the number of nodes of the complete subtree at each node; parents come before children."""
+    numbers = labels.astype(np.uint64)
+    for first, last in zip(trees[:-1].tolist(), trees[1:].tolist(), strict=True):
+        children: list[Words] = [np.uint64(seed)] * (last - first)
+        out_sizes[first:last] = 1
+        for v in range(last - first - 1, -1, -1):
+            hashed = joined(children[v], numbers[first + v])
+            out_keys[first + v] = as_key(hashed)
+            parent = int(parents[first + v])
+            if parent >= 0:
+                children[parent] = joined(children[parent], hashed)
+                out_sizes[first + parent] += out_sizes[first + v]
+
+
+def fragment_keys(
+    trees: Array,
+    labels: Array,
+    parents: Array,
+    max_size: int,
+    leaves: bool,
+    seed: int,
+    most: int,
+    out_pointers: Array,
+    out_keys: Array,
+    out_sizes: Array,
+) -> int:
+    """Write a key and a size for each fragment of at most ``max_size`` productions; return their number.
+
+    A production is a node with all its children; a leaf is one, of size 1, with ``leaves``. With empty ``out_keys``
+    fragments are counted alone, and -1 is returned if there are more than ``most``.
+    """
+    n, counted = 0, len(out_keys) > 0
+    out_pointers[0] = 0
+    for t, (first, last) in enumerate(zip(trees[:-1].tolist(), trees[1:].tolist(), strict=True)):
+        for found in _fragments(labels[first:last].astype(np.uint64), parents[first:last], max_size, leaves, seed):
+            for size, hashes in enumerate(found):
+                stop = n + len(hashes)
+                if not counted and stop > most:
+                    return -1
+                if counted:
+                    out_keys[n:stop], out_sizes[n:stop] = as_key(np.array(hashes, dtype=np.uint64)), size
+                n = stop
+        out_pointers[t + 1] = n
+    return n
+
+
+def _fragments(labels: Array, parents: Array, max_size: int, leaves: bool, seed: int) -> list[list[list[Array]]]:
+    """Return the hashes of the fragments at each node, from the last to the first, by their size."""
+    children: list[list[int]] = [[] for _ in labels]
+    for v in range(1, len(labels)):
+        children[int(parents[v])].append(v)
+    of_nodes: dict[int, list[list[Array]]] = {}
+    for v in range(len(labels) - 1, -1, -1):
+        found: list[list[Array]] = [[] for _ in range(max_size + 1)]
+        if children[v] or leaves:
+            production = joined(np.uint64(seed), labels[v])
+            for c in children[v]:
+                production = joined(production, labels[c])
+            found[1].append(joined(production, np.uint64(len(children[v]))))
+        for c in children[v]:
+            found = _with_child(found, of_nodes[c], max_size)
+        of_nodes[v] = found
+    return list(of_nodes.values())
+
+
+def _with_child(partial: list[list[Array]], child: list[list[Array]], max_size: int) -> list[list[Array]]:
+    """Return partial fragments with one more child: left as it is, or expanded to one of its own fragments."""
+    result: list[list[Array]] = [[] for _ in range(max_size + 1)]
+    for s in range(1, max_size + 1):
+        for hashed in partial[s]:
+            result[s].append(joined(hashed, np.uint64(1)))
+            for c in range(1, max_size + 1 - s):
+                result[s + c] += [joined(hashed, fragment) for fragment in child[c]]
+    return result
