@@ -224,7 +224,8 @@ def test_the_rows_that_spoil_protein_are_among_those_warned_of():
     with np.load(Path(os.environ["MERCER_DATA"]) / "uci_protein.npz") as data:
         rows, y, held_out = data["X"], data["y"], data["fold"] == 0
     rows = (rows - rows[~held_out].mean(axis=0)) / rows[~held_out].std(axis=0)
-    model = KernelRidge(n_components=1024, alpha="gcv", random_state=0).fit(rows[~held_out], y[~held_out])
+    with pytest.warns(UserWarning, match="rows have a leverage of 1/2 or more"):
+        model = KernelRidge(n_components=1024, alpha="gcv", random_state=0).fit(rows[~held_out], y[~held_out])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         wrong = (model.predict(rows[held_out]) - y[held_out]) ** 2

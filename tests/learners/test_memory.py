@@ -216,4 +216,4 @@ def test_an_error_of_memory_without_held_features_stays(monkeypatch):
     monkeypatch.setattr("mercer.learners.ridge.cholesky", fail)
     X, y = _two_blobs()
     with config_context(memory="200kB"), pytest.raises(MemoryError, match="no memory left"):
-        KernelRidge(n_components=32).fit(X, y)
+        KernelRidge(n_components=32, alpha=1.0).fit(X, y)

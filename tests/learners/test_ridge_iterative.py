@@ -37,8 +37,18 @@ def test_conjugate_gradients_where_matrices_do_not_fit(rows):
         iterative = clone(model).fit(X, y, weight)
     assert iterative.solution_.details["solver"] == "conjugate gradients"
     np.testing.assert_allclose(iterative.predict(X), direct.predict(X), atol=1e-7)
-    with config_context(memory=6 * 8 * 60**2 - 1), pytest.raises(ValueError, match="alpha='loo' needs a matrix of 60"):
-        clone(model).set_params(alpha="loo").fit(X, y)
+
+
+def test_leave_one_out_is_gcv_where_matrices_do_not_fit_and_says_so(rows):
+    X, y = rows
+    exact = KernelRidge(n_components=60, random_state=0).fit(X, y)
+    assert exact.solution_.details["criterion"] == "leave-one-out"
+    with config_context(memory=6 * 8 * 60**2 - 1):
+        models = [KernelRidge(n_components=60, alpha=rule, random_state=0).fit(X, y) for rule in ("loo", "gcv")]
+    for model in models:
+        assert model.solution_.details["criterion"] == "generalised cross-validation"
+    np.testing.assert_array_equal(models[0].scores_, models[1].scores_)
+    assert models[0].alpha_ == models[1].alpha_
 
 
 def test_gcv_by_conjugate_gradients_is_gcv(rows):

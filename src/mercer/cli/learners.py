@@ -60,7 +60,7 @@ learner_options = gathered(
     click.option("--kernel", type=KernelExpression(), help='Such as "Gaussian(gamma=0.5) + 0.1*Linear()".'),
     click.option("--n-components", "-D", type=click.IntRange(min=1), default=1024, show_default=True),
     click.option("--method", default="auto", show_default=True, help="Feature map, such as fourier or nystroem."),
-    click.option("--alpha", default="1.0", show_default=True, help="Penalty of ridge: a number, gcv or loo."),
+    click.option("--alpha", default="loo", show_default=True, help="Penalty of ridge: a number, gcv or loo."),
     click.option(
         "--C", "C", type=float, default=1.0, show_default=True, help="Weight of the losses, of svm, logistic."
     ),

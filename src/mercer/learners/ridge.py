@@ -10,6 +10,7 @@ from mercer.fitting.targets import ClassWeight
 from mercer.kernels import Kernel
 from mercer.learners.base import LINEAR, LinearLearner
 from mercer.learners.classification import KernelClassifier
+from mercer.learners.gcv_check import warn_if_fooled
 from mercer.learners.regression import ManyTargets
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
@@ -24,6 +25,9 @@ _SQUARE_MATRICES = 6
 # to so many rows, singular values of the rows lose fewer digits still.
 _FEW_FEATURES = 256
 _FEW_ROWS = 512
+
+# The rules that choose alpha, as ``solution_`` names them.
+CRITERIA = {"gcv": "generalised cross-validation", "loo": "leave-one-out"}
 
 
 class _Ridge(LinearLearner):
@@ -41,7 +45,7 @@ class _Ridge(LinearLearner):
         *,
         n_components: int = 100,
         features: FeatureMap | None = None,
-        alpha: float | str = 1.0,
+        alpha: float | str = "loo",
         alphas: ArrayLike | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -61,21 +65,18 @@ class _Ridge(LinearLearner):
         self._alphas()
 
     def _solve(self, rows: FeatureRows) -> Solution:
-        name = type(self).__name__
         alphas = self._alphas()
         if not rows.is_sparse and rows.fits_square(_SQUARE_MATRICES):
             return self._by_moments(rows, alphas)
-        if self.alpha == "loo":
-            raise ValueError(
-                f"{name}: alpha='loo' needs a matrix of {rows.n_features} x {rows.n_features}, which sparse features "
-                "or the memory do not allow. Write alpha='gcv', give a number, or take fewer or dense features."
-            )
+        # Leave-one-out needs a D x D matrix, so generalised cross-validation takes its place here.
+        chooses = isinstance(self.alpha, str)
         # With few rows, few degrees of freedom are left: random signs of the rows can estimate them, of features not.
-        signs_of_rows = self.alpha == "gcv" and rows.n_rows <= rows.n_features
+        signs_of_rows = chooses and rows.n_rows <= rows.n_features
         system = centred_system(rows, rows.targets.origin, with_probes=signs_of_rows)
         tol = 1e-10 if rows.dtype == np.float64 else 1e-5
-        if self.alpha == "gcv":
+        if chooses:
             solution, scores, coefs = solve_path(system, alphas, rows.targets.n_counted(system.weight), tol)
+            solution.details["criterion"] = CRITERIA["gcv"]
             alpha = alphas[self._set_path(alphas, scores, coefs)] if np.isfinite(scores).any() else alphas.max()
         else:
             alpha = alphas[0]
@@ -111,7 +112,9 @@ class _Ridge(LinearLearner):
                 scores = self._left_out(rows, alphas, path, moments)
             coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "svd" if few else "eigh"
         best = self._set_path(alphas, scores, coefs)
-        solution = Solution.converged(coefs[best], solver)
+        solution = Solution.converged(coefs[best], solver, criterion=CRITERIA[self.alpha])
+        if self.alpha == "gcv":
+            warn_if_fooled(type(self).__name__, rows, moments, coefs[best], alphas[best], scores[best])
         self._set(rows, solution.value, moments.feature_mean, moments.target_mean, alphas[best])
         return solution
 
@@ -153,7 +156,7 @@ class _Ridge(LinearLearner):
         name = type(self).__name__
         if not isinstance(self.alpha, str):
             return np.array([check_real(name, "alpha", self.alpha, least=0, strict=True)])
-        if self.alpha not in ("gcv", "loo"):
+        if self.alpha not in CRITERIA:
             raise ValueError(f"{name}: alpha must be a number > 0, 'gcv' or 'loo', got {self.alpha!r}.")
         alphas = np.logspace(-6, 3, 30) if self.alphas is None else np.ravel(self.alphas)
         if not len(alphas):
@@ -173,11 +176,13 @@ class KernelRidge(_Ridge, ManyTargets):
         Number of features D.
     features : feature map, optional
         A map of your own; ``kernel`` and ``n_components`` are then not used.
-    alpha : float, "gcv" or "loo", default=1.0
-        The penalty; or the rule that chooses it among ``alphas``: generalised cross-validation, or the mean squared
-        leave-one-out error, which is exact and takes a second pass over the rows.
-        GCV replaces the leverage of each row by the mean leverage. With a few rows far from all others it chooses
-        alpha too small, and "loo" is the safe choice.
+    alpha : float, "loo" or "gcv", default="loo"
+        The penalty; or the rule that chooses it among ``alphas``. "loo" is the mean squared leave-one-out error, which
+        is exact and takes one more pass over the rows. "gcv" is generalised cross-validation, which needs no such pass,
+        but replaces the leverage of each row by the mean leverage: with a few rows far from all others it chooses alpha
+        too small. For rows in memory, a warning says so if the leave-one-out error is more than 1.5 times its score.
+        Where features are sparse, or D x D matrices exceed the memory, leave-one-out is not possible and "loo" means
+        "gcv"; ``solution_.details["criterion"]`` says which rule has chosen.
     alphas : array, optional
         30 from 1e-6 to 1e3 by default.
     random_state : int, RandomState or None
@@ -198,13 +203,14 @@ class KernelRidge(_Ridge, ManyTargets):
 
     Notes
     -----
-    Time: n D^2 / 2 + D^3 / 3 multiplications; 4/3 D^3 in place of D^3 / 3 with "gcv"; 9 D^3, and n D^2 more, with
-    "loo". Memory: a few matrices of D x D and a block of features per thread, whatever the number of rows.
+    Time: n D^2 / 2 + D^3 / 3 multiplications for a number alpha; 4/3 D^3 in place of D^3 / 3 with "gcv"; 9 D^3, and
+    n D^2 more, with "loo", which reads a stream three times instead of twice. Memory: a few matrices of D x D and a
+    block of features per thread, whatever the number of rows.
 
     If features are sparse, or D x D matrices exceed the memory budget, conjugate gradients solve the problem, with one
-    pass over the rows per iteration. "gcv" then estimates the degrees of freedom with random signs, of the features or
-    of the rows, whichever are fewer. One sequence of products serves all alphas, and separate passes measure their
-    residuals. Alphas too small to converge have a score of inf.
+    pass over the rows per iteration. "gcv" and "loo" then estimate the degrees of freedom with random signs, of the
+    features or of the rows, whichever are fewer. One sequence of products serves all alphas, and separate passes
+    measure their residuals. Alphas too small to converge have a score of inf.
 
     The map, and parameters of the kernel that depend on the data, are fitted on a uniform sample of 4096 rows (4 D rows
     if that is more), or on all rows if they are fewer. The exact solution, at cost n^3, is
@@ -216,7 +222,7 @@ class KernelRidge(_Ridge, ManyTargets):
     >>> from mercer import Gaussian, KernelRidge
     >>> X = np.random.RandomState(0).rand(500, 2)
     >>> y = np.sin(6 * X[:, 0]) + X[:, 1] ** 2
-    >>> model = KernelRidge(Gaussian(gamma=1.0), n_components=200, alpha="gcv", random_state=0).fit(X, y)
+    >>> model = KernelRidge(Gaussian(gamma=1.0), n_components=200, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.999)
     True
     """
@@ -244,7 +250,7 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
     >>> from mercer import Gaussian, KernelRidgeClassifier
     >>> X = np.random.RandomState(0).randn(300, 2)
     >>> y = np.where(np.hypot(*X.T) > 1, "outside", "inside")
-    >>> model = KernelRidgeClassifier(Gaussian(gamma=1.0), alpha=0.1, random_state=0).fit(X, y)
+    >>> model = KernelRidgeClassifier(Gaussian(gamma=1.0), random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
     """
@@ -255,7 +261,7 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
         *,
         n_components: int = 100,
         features: FeatureMap | None = None,
-        alpha: float | str = 1.0,
+        alpha: float | str = "loo",
         alphas: ArrayLike | None = None,
         class_weight: ClassWeight = None,
         random_state: Seed = None,
