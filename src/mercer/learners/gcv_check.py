@@ -42,9 +42,10 @@ class LeftOut:
 def warn_if_fooled(owner: str, rows: FeatureRows, moments: Moments, coef: Array, alpha: float, score: float) -> None:
     """Warn if the leave-one-out error at alpha is more than 1.5 times the score of generalised cross-validation.
 
-    This takes one more pass over the rows, so it is done only for rows in memory.
+    This takes one more pass over the rows, so it is done only for rows in memory. With fewer rows than twice the
+    features all leverages are high, and small differences 1 - h_i are rounding: nothing is said then.
     """
-    if not isinstance(rows.blocks.reader, ArraySource):
+    if not isinstance(rows.blocks.reader, ArraySource) or rows.n_rows < 2 * rows.n_features:
         return
     found = left_out(rows, moments, coef, alpha)
     if found is None or not found.error > _WRONG * score:
