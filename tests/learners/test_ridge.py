@@ -116,7 +116,7 @@ def test_blocks_threads_and_arrays_give_the_same_bits(rng, kind, rule):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_classifier_is_ridge_on_signs(rows, n_classes):
     X, y = rows[0], _labels(rows[1], n_classes)
-    model = KernelRidgeClassifier(n_components=60, random_state=0).fit(X, y)
+    model = KernelRidgeClassifier(n_components=60, alpha=1.0, random_state=0).fit(X, y)
     signs = np.where(y[:, None] == (np.unique(y)[1:] if n_classes == 2 else np.unique(y)), 1.0, -1.0)
     exact = Ridge(alpha=1.0, solver="cholesky").fit(model.feature_map_.transform(X), signs)
     scores = exact.predict(model.feature_map_.transform(X)).reshape(300, -1)
@@ -164,7 +164,7 @@ def test_the_laws_of_learners(kind, rule):
 def test_sparse_features_stay_sparse(rows):
     X, y = rows
     binning = RandomBinning(Laplacian(gamma=0.3), n_components=None, n_grids=50, sparse_output=True, random_state=0)
-    model = KernelRidge(features=binning).fit(X, y)
+    model = KernelRidge(features=binning, alpha=1.0).fit(X, y)
     Z = model.feature_map_.transform(X)
     assert sparse.issparse(Z)
     exact = Ridge(alpha=1.0, solver="cholesky").fit(Z.toarray(), y)
@@ -175,7 +175,7 @@ def test_float32_columns_far_from_zero(rng):
     """Without an origin the products of entries near 1000 would lose the signal of size 1."""
     X = (1000 + rng.standard_normal((5000, 3))).astype(np.float32)
     y = X[:, 0] - 1000.0
-    model = KernelRidge(features=LinearFeatures(Linear(), n_components=3)).fit(X, y)
+    model = KernelRidge(features=LinearFeatures(Linear(), n_components=3), alpha=1.0).fit(X, y)
     exact = Ridge(alpha=1.0, solver="cholesky").fit(X.astype(np.float64), y)
     # features rounded to float32 about the origin: 2^-24 of 1000 at most
     np.testing.assert_allclose(model.coef_, exact.coef_, atol=10 * 1000 * 2.0**-24)

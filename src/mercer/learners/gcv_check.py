@@ -29,6 +29,8 @@ _HIGH = 0.125
 _WRONG = 1.5
 # Leverage from which the warning counts a row: leaving it out at least doubles its residual.
 _COUNTED = 0.5
+# Least number of rows per feature for a judgement.
+_ROWS_PER_FEATURE = 8
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,10 @@ class LeftOut:
 def warn_if_fooled(owner: str, rows: FeatureRows, moments: Moments, coef: Array, alpha: float, score: float) -> None:
     """Warn if the leave-one-out error at alpha is more than 1.5 times the score of generalised cross-validation.
 
-    This takes one more pass over the rows, so it is done only for rows in memory. With fewer rows than twice the
-    features all leverages are high, and small differences 1 - h_i are rounding: nothing is said then.
+    This takes one more pass over the rows, so it is done only for rows in memory. With fewer than 8 rows per
+    feature nothing is said: leverages are high for many rows, and scores are noisy.
     """
-    if not isinstance(rows.blocks.reader, ArraySource) or rows.n_rows < 2 * rows.n_features:
+    if not isinstance(rows.blocks.reader, ArraySource) or rows.n_rows < _ROWS_PER_FEATURE * rows.n_features:
         return
     found = left_out(rows, moments, coef, alpha)
     if found is None or not found.error > _WRONG * score:
