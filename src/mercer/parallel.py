@@ -8,10 +8,10 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -43,14 +43,14 @@ class _Pool:
 class _BlasLimit:
     """Hold BLAS to one thread while at least one user is inside.
 
-    The limit is process-wide and threadpoolctl restores what it saw on entry: two overlapping contexts would leave
-    the limit at one for ever. Hence one context, entered by the first user and left by the last.
+    The limit holds for the whole process, and threadpoolctl restores the limit that it found on entry: two overlapping
+    contexts would leave the limit at one for ever. Hence one context, entered by the first user and left by the last.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._controller: ThreadpoolController | None = None
-        self._context: Any = None
+        self._limits = ExitStack()
         self._users = 0
 
     @contextmanager
@@ -59,8 +59,7 @@ class _BlasLimit:
             if self._controller is None:
                 self._controller = ThreadpoolController()  # 1 ms: it walks the loaded libraries
             if self._users == 0:
-                self._context = self._controller.limit(limits=1, user_api="blas")
-                self._context.__enter__()
+                self._limits.enter_context(self._controller.limit(limits=1, user_api="blas"))
             self._users += 1
         try:
             yield
@@ -68,7 +67,7 @@ class _BlasLimit:
             with self._lock:
                 self._users -= 1
                 if self._users == 0:
-                    self._context.__exit__(None, None, None)
+                    self._limits.close()
 
 
 _pool = _Pool()
@@ -105,12 +104,12 @@ def row_blocks(n_rows: int, block_rows: int | None = None) -> list[slice]:
 
 
 def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:
-    """Call ``work`` once a block, on the pool's threads, with BLAS held to one thread.
+    """Call ``work`` once per block, on the pool's threads, with BLAS held to one thread.
 
-    Blocks, slices of rows or what an iterator yields, are taken in order, one at a time: an iterator needs no lock of
-    its own, and as many of its blocks are in memory as there are threads. They must be independent. A call
-    from inside a block runs in its own thread: the pool never waits for itself. The first exception is raised
-    after the running blocks have ended, and no further block is begun.
+    Blocks are slices of rows, or what an iterator yields, and must be independent. Threads take them in order, one at a
+    time: an iterator needs no lock, and at most one of its blocks per thread is in memory. A call from inside ``work``
+    runs in the calling thread, so that the pool never waits for itself. After an exception no further block is begun;
+    the exception is raised once the running blocks have ended.
     """
     n_threads = get_config().threads
     if isinstance(blocks, Sized):
@@ -124,11 +123,11 @@ def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:
 
 
 def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:
-    """Call the tasks of each turn on the pool's threads, every turn after the one before, in one hand-over.
+    """Call the tasks of each turn on the pool's threads, each turn after the one before it.
 
-    The tasks of a turn must be independent. A thread that is early sleeps until the turn before has ended: waking it
-    costs a fraction of handing work to the pool, so that turns may be short. Threads take tasks in order, so a task
-    that is waited for is always in work, however busy the pool is.
+    The tasks of a turn must be independent. All turns are handed to the pool at once. A thread that is early sleeps
+    until the turn before has ended: waking a thread costs a fraction of a new submission to the pool, so that turns may
+    be short. Threads take tasks in order, so a task that others wait for is always running, however busy the pool is.
     """
     ended, failed = 0, False
     change = threading.Condition()
@@ -162,7 +161,7 @@ def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:
 
 
 def _outcome(future: Future[None]) -> BaseException | None:
-    """Wait for a future, awake now and then: a Ctrl-C that reached another thread is seen only by one that runs."""
+    """Wait for a future in short intervals: a thread that sleeps without end would not see a Ctrl-C."""
     while True:
         try:
             return future.exception(timeout=0.2)

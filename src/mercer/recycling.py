@@ -5,7 +5,7 @@ and a stream of blocks would pay it for every block.
 """
 
 from collections import deque
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -47,7 +47,7 @@ _kept = _Kept()
 class _Lease:
     """The base of an array in recycled memory: when its last view is gone, the memory is given back, once."""
 
-    def __init__(self, memory: Array, shape: tuple[int, ...], dtype: np.dtype[Any]):
+    def __init__(self, memory: Array, shape: tuple[int, ...], dtype: np.dtype[np.generic]):
         self._memory, self._give = memory, _kept.give  # module names may be gone when the last array goes
         place = self._memory.__array_interface__["data"]
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": place}

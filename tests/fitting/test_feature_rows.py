@@ -5,10 +5,21 @@ import pytest
 from maps import Squares
 from scipy import sparse
 
-from mercer import config_context
+from mercer import (
+    FourierFeatures,
+    Gaussian,
+    KernelKMeans,
+    KernelLogisticRegression,
+    KernelRidge,
+    KernelSVC,
+    KernelSVR,
+    Laplacian,
+    RandomBinning,
+    config_context,
+)
 from mercer.data import as_blocks
 from mercer.engines import Local
-from mercer.fitting import Classes, FeatureRows, Numbers, Passes, Sample, Targets
+from mercer.fitting import Classes, FeatureRows, Numbers, Passes, Sample, Targets, feature_rows
 from mercer.stats import Gradient
 
 
@@ -157,3 +168,89 @@ def test_errors_call_rows_by_their_numbers_in_all_blocks(rng):
     y[420] = np.nan
     with pytest.raises(ValueError, match=r"Test: Input y contains NaN. The first is in row 420"):
         _total(_rows(Squares(), X, y))
+
+
+HOLDING = {
+    "logistic": KernelLogisticRegression(),
+    "squared hinge": KernelSVC(),
+    "hinge": KernelSVC(loss="hinge", tol=1e-2),
+    "squared insensitive": KernelSVR(loss="squared_epsilon_insensitive"),
+    "clusters": KernelKMeans(n_clusters=3),
+    "mini-batches": KernelKMeans(n_clusters=3, batch_size=100),
+    "ridge on sparse features": KernelRidge(
+        features=RandomBinning(Laplacian(), n_components=64, n_grids=8, sparse_output=True, random_state=0)
+    ),
+}
+
+
+def _two_blobs():
+    rng = np.random.RandomState(0)
+    X = np.vstack([rng.normal(2 * i, 1, (150, 2)) for i in range(2)])
+    return X, (np.arange(300) >= 150).astype(float)
+
+
+def _scores_of(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+@pytest.mark.parametrize("model", HOLDING.values(), ids=HOLDING)
+@pytest.mark.parametrize("failing", ["the allocation", "a later block"])
+def test_where_holding_fails_features_are_made_again(monkeypatch, model, failing):
+    """The answer is that of a fit which streams from the start, and no part of the failed pass is in it."""
+    X, y = _two_blobs()
+    if not hasattr(model, "features") or model.features is None:
+        model = model.set_params(features=FourierFeatures(Gaussian(gamma=0.3), n_components=32, random_state=0))
+    model = model.set_params(random_state=0)
+    monkeypatch.setattr("mercer.fitting.map_plan.BLOCK_ROWS", 64)
+    with monkeypatch.context() as never_held:
+        never_held.setattr(feature_rows, "_SHARE", 0.0)
+        streamed = _scores_of(model.fit(X, y), X)
+    failures = []
+
+    def fail(*arguments, **options):
+        failures.append(0)
+        raise MemoryError("no memory left")
+
+    def fail_of_all_rows(shape, dtype):
+        return fail() if shape[0] == len(X) else np.empty(shape, dtype)
+
+    if failing == "the allocation":
+        monkeypatch.setattr(feature_rows, "empty", fail_of_all_rows)
+        monkeypatch.setattr(feature_rows.sparse, "vstack", fail)
+    else:
+        monkeypatch.setattr(feature_rows, "_joined", fail)  # after the last block of a pass that holds
+    held = model.fit(X, y)
+    assert failures
+    np.testing.assert_array_equal(_scores_of(held, X), streamed)
+
+
+def test_a_pass_that_fails_within_begins_again(monkeypatch):
+    """The sums of blocks before the failure are not counted twice."""
+    X, _ = _two_blobs()
+    model = KernelKMeans(
+        features=FourierFeatures(Gaussian(gamma=0.3), n_components=32, random_state=0), n_clusters=3, random_state=0
+    )
+    monkeypatch.setattr("mercer.fitting.map_plan.BLOCK_ROWS", 64)
+    expected = model.fit(X).cluster_centers_
+    write, calls = FourierFeatures.write_features, []
+
+    def fails_once(self, rows, out):
+        if out.base is not None:  # a block of features that are held is a view
+            calls.append(0)
+        if out.base is not None and len(calls) == 3:
+            raise MemoryError("no memory left")
+        return write(self, rows, out)
+
+    monkeypatch.setattr(FourierFeatures, "write_features", fails_once)
+    np.testing.assert_allclose(model.fit(X).cluster_centers_, expected, rtol=1e-10)
+    assert len(calls) >= 3
+
+
+def test_an_error_of_memory_without_held_features_stays(monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError("no memory left")
+
+    monkeypatch.setattr("mercer.learners.ridge.cholesky", fail)
+    X, y = _two_blobs()
+    with config_context(memory="200kB"), pytest.raises(MemoryError, match="no memory left"):
+        KernelRidge(n_components=32, alpha=1.0).fit(X, y)

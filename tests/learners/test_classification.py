@@ -30,7 +30,7 @@ def test_classes_are_those_of_the_scores(kind, n_classes):
 def test_weights_of_unknown_classes_are_refused(kind):
     X, y = _rows(2)
     for source in ((X, y), (as_blocks(X, y),)):
-        with pytest.raises(ValueError, match=f"{kind.__name__}: class_weight names 'z', which is no class of y"):
+        with pytest.raises(ValueError, match=f"{kind.__name__}: class_weight names 'z', which is not a class of y"):
             kind(class_weight={"z": 2.0}).fit(*source)
 
 

@@ -112,7 +112,7 @@ BAD = [
     ({}, np.where(Y == 0, np.nan, 1.0), "y contains NaN"),
     ({}, Y + 0.5, "Unknown label type: continuous"),
     ({"class_weight": "even"}, Y, "class_weight must be None, 'balanced' or a dict from class to weight, got 'even'"),
-    ({"class_weight": {7: 1.0}}, Y, "class_weight names 7, which is no class of y"),
+    ({"class_weight": {7: 1.0}}, Y, "class_weight names 7, which is not a class of y"),
     ({"class_weight": {0: -1.0}}, Y, "class_weight must be a finite number >= 0, got -1.0"),
 ]
 

@@ -13,6 +13,7 @@ from mercer import (
     as_blocks,
     config_context,
 )
+from mercer.fitting import feature_rows
 from mercer.testing import check_learner
 
 
@@ -66,3 +67,12 @@ def test_weights_of_blocks_are_not_read(rng):
     plain = model.fit(X).coef_
     weighted = model.fit(as_blocks(X, sample_weight=np.arange(50.0))).coef_
     np.testing.assert_array_equal(weighted, plain)
+
+
+def test_features_that_cannot_be_held_are_an_error(monkeypatch, rng):
+    def fail(*arguments, **options):
+        raise MemoryError("no memory left")
+
+    monkeypatch.setattr(feature_rows, "empty", fail)
+    with pytest.raises(MemoryError, match=r"KernelOneClassSVM: the solver holds the features of all 300 rows.*Lower"):
+        KernelOneClassSVM().fit(rng.rand(300, 2))

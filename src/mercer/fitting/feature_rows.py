@@ -24,13 +24,13 @@ T = TypeVar("T")
 # The features, the encoded targets and the weights of some rows; weights are None where all are 1.
 Parts: TypeAlias = tuple[Rows, Rows, Array | None]
 
-# Rows whose features are looked at before the first pass over all rows.
+# Rows whose features are made before the first pass, to know the number, the type and the density of features.
 _PROBE_ROWS = 512
 # Share of the memory budget that features may take; blocks in work and the solver take the rest.
 _SHARE = 0.5
-# A budget of so many bytes is taken for granted, unless one is set: measuring memory takes as long as a small fit.
+# This many bytes are taken to be free unless a budget is set: to measure memory takes as long as a small fit.
 _NOT_MEASURED = 2**24
-# Matrices of D x D that a preconditioner takes: 2 D rows of the sample, their products, the same shifted, its factor.
+# D x D matrices that a preconditioner takes: 2 D rows of the sample, their products, the same shifted, its factor.
 _GRAM_MATRICES = 6
 
 
@@ -124,15 +124,15 @@ class FeatureRows:
         return n_bytes <= share * self.memory
 
     def release(self) -> None:
-        """Let features that are held go, and make them again in each pass from now on."""
+        """Release held features; from now on each pass makes the features again."""
         self._held, self._matrix, self._may_hold = None, None, False
 
     def solved(self, solve: Callable[["FeatureRows"], T]) -> T:
-        """Return ``solve(self)``; where memory ends while features are held, solve again on features made per pass."""
+        """Return ``solve(self)``; if memory runs out while features are held, release them and solve again."""
         try:
             return solve(self)
         except MemoryError:
-            if not self.fits:  # nothing was held that could be let go
+            if not self.fits:  # there is nothing to release
                 raise
             self.release()
         return solve(self)
@@ -175,14 +175,14 @@ class FeatureRows:
         if self._held is None and self.fits:
             try:
                 self._hold()
-            except MemoryError:  # the system has less than it told
+            except MemoryError:  # the system has less memory than it reported
                 self.release()
         return self.holds
 
     def hold_and_reduce(self, title: str, work: Callable[[Block], S], into: S) -> S:
         """Merge ``work`` of all blocks of features into ``into``, which is empty; keep the features if they fit.
 
-        ``work`` may see a block twice: where memory ends within the pass, the pass begins again without holding.
+        If memory runs out during the pass, the pass begins again without holding: ``work`` may see a block twice.
         """
         if self._matrix is None and not self.is_sparse and self.fits:
             total = into.zero()
@@ -242,7 +242,7 @@ class FeatureRows:
         self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=self.passes.owner, trusted=True)
 
     def _dense_matrix(self, title: str, work: Callable[[Block], S] | None = None, into: S | None = None) -> Parts:
-        """Make the features of all rows, and merge ``work`` of each block of features into ``into`` on the way."""
+        """Make the features of all rows, and in the same pass merge ``work`` of each block of them into ``into``."""
         Z = empty((self.n_rows, self.n_features), dtype=self.dtype)
         parts: dict[int, tuple[Rows, Array | None]] = {}
 

@@ -13,7 +13,7 @@ from mercer.solvers import NearestCentres, Remedy, Solution, Status
 from mercer.solvers.clustering.nearest import PreparedCentres
 from mercer.stats import ClusterSums, Farthest
 
-# Held rows are split into so many pieces, of so many rows at least and at most, one task each.
+# Held rows are split into 8 pieces of 4096 to 16,384 rows, one task each.
 _PIECES, _LEAST_ROWS, _MOST_ROWS = 8, 4096, 16_384
 
 

@@ -12,14 +12,14 @@ from mercer.kernels import Kernel
 from mercer.kernels.parameter import as_kernel
 from mercer.validation import check_integer, check_memory
 
-# Rows per block: up to here products of float32 features are exact enough, and long enough to be fast.
+# Rows per block: few enough for accurate products of float32 features, and enough for fast ones.
 BLOCK_ROWS = 4096
 # Most bytes of the features of a block. Two such blocks are recycled, so that no pass asks the system for memory.
 _BLOCK_BYTES = 2**26
-# Rows that a map, and a kernel with parameters from the data, are fitted on: at least so many, and so many per feature.
+# Rows that a map, and a kernel with parameters from the data, are fitted on: the least number, and rows per feature.
 _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_PER_FEATURE = 4
-# Vectors of as many float64 as there are features that every solver has at least.
+# Fewest vectors of one float64 per feature that a solver holds.
 _VECTORS = 6
 
 

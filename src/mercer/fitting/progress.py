@@ -10,7 +10,7 @@ _SECONDS_PER_LINE = 2.0
 
 @contextmanager
 def progress(title: str, n_rows: int | None, verbose: int) -> Iterator[Callable[[int], None] | None]:
-    """Give the function to call with the number of rows done, from any thread; None unless ``verbose``."""
+    """Yield the function to call with the number of rows done, from any thread; None unless ``verbose``."""
     if not verbose:
         yield None
         return

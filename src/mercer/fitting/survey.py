@@ -1,4 +1,4 @@
-"""The survey: one look at all rows, before there is a feature map."""
+"""The survey: one pass over all rows, before there is a feature map."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +41,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Survey:
-    """What one look at the rows returns.
+    """What one pass over the rows returns.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Survey:
 
     @classmethod
     def of(cls, blocks: Blocks, targets: Targets, passes: Passes, *, size: int, seed: int) -> "Survey":
-        """Look at all rows once, on all threads: check and count them, sample ``size`` of them, and look at y.
+        """Read all rows once, on all threads: check and count them, sample ``size`` of them, and summarise y.
 
         The sample depends on the seed and on the numbers of the rows: neither on the blocks nor on the threads.
         """

@@ -227,7 +227,7 @@ class Classes(Targets):
         return len(self.classes) == 2
 
     def check(self, y: RowsLike) -> Array:
-        """Return y as labels in one dimension, or refuse what are no classes."""
+        """Return y as labels in one dimension, or refuse what is not a label."""
         labels: Array = check_finite_y(self.owner, column_or_1d(y, warn=True))
         check_classification_targets(labels)
         return labels
@@ -303,7 +303,7 @@ def class_factors(owner: str, given: ClassWeight, classes: Array, totals: Array)
     if isinstance(given, Mapping):
         unknown = [label for label in given if label not in classes]
         if unknown:
-            raise ValueError(f"{owner}: class_weight names {unknown[0]!r}, which is no class of y: {classes}.")
+            raise ValueError(f"{owner}: class_weight names {unknown[0]!r}, which is not a class of y: {classes}.")
         weights = [given.get(label, 1.0) for label in classes.tolist()]
         return np.array([check_real(owner, "class_weight", value, least=0) for value in weights])
     if not isinstance(given, str) or given != "balanced":

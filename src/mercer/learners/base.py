@@ -57,7 +57,7 @@ class Learner(Predictor, NestedParams, BaseEstimator):
         """Refuse parameters that ``fit`` refuses whatever the rows."""
 
     def _check_stored(self, sizes: Sizes) -> None:
-        """Refuse a model that no ``fit`` makes, whose attributes are of the kinds declared."""
+        """Refuse a model from a file that no ``fit`` could make, although each attribute is of its declared kind."""
         self._check_params()
         check_random_state(self.random_state)
         require(isinstance(self.verbose, int), "verbose must be an integer")

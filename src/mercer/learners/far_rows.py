@@ -127,7 +127,7 @@ class FarRows:
         return rows, columns
 
     def warn(self, owner: str, names: Sequence[str] | Array | None = None) -> None:
-        """Warn once of all far rows, with their count and their columns, unless a caller gathers several calls."""
+        """Warn once of all far rows, with their number and their columns, unless a caller gathers several calls."""
         gathering = _gathering.get()
         if names is None and gathering is not None:
             names = gathering.names
@@ -184,7 +184,7 @@ class GatheredFarRows:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Take the warnings of the calls inside."""
+        """Collect the far rows of the calls inside the ``with`` block, in place of a warning for each call."""
         token = _gathering.set(self)
         try:
             yield

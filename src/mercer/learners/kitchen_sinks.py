@@ -99,7 +99,7 @@ class _SinksLearner(LinearScores, Learner):
 
     def _keep(self, solution: Solution, risk: EmpiricalRisk, blocks: Blocks, bound: float) -> None:
         if not np.isfinite(solution.value).all():
-            raise ValueError(f"{type(self).__name__}: the weights overflow: y is too large. Scale it down.")
+            raise ValueError(f"{type(self).__name__}: the weights overflow: y is too large. Scale y down.")
         alpha = np.clip(solution.value, -bound, bound)
         coef = alpha * (len(alpha) ** 0.5 / risk.bound)
         one = alpha.shape[1] == 1

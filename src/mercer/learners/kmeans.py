@@ -34,7 +34,7 @@ from mercer.solvers import (
 from mercer.state import Count, Integers, Real, Reals, Stored
 from mercer.validation import check_integer, check_matrix, check_real, check_weights
 
-# First centres are drawn from at least so many rows per cluster.
+# Fewest rows per cluster that the first centres are drawn from.
 _SEED_ROWS_PER_CLUSTER = 64
 # Share of the memory that labels, margins and heads may take, besides the features.
 _KEPT_SHARE = 0.25
@@ -203,7 +203,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             )
         rng = check_random_state(self.random_state)
         best: tuple[Solution, Array | None] | None = None
-        with one_blas_thread():  # threads of the library would keep spinning next to the pool's
+        with one_blas_thread():  # BLAS threads would keep spinning next to the threads of the pool
             seeds, heads = self._seeds(rows), self._heads(rows)
             for _ in range(self._n_starts()):
                 assignment = Assignment(rows, self.n_clusters, self._nearest(rows, heads))
@@ -227,13 +227,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return rows_of(rows.passes.engine, lambda block: self._nearest_numbers(rows.features(block)), rows.blocks)
 
     def _nearest(self, rows: FeatureRows, heads: Heads | None) -> NearestCentres | None:
-        """Return what is kept of each row, where memory is shared and allows it."""
+        """Return the store of what is kept per row, if memory is shared and large enough."""
         if not _may_keep(rows, NearestCentres.row_bytes()):
             return None
         return NearestCentres(rows.n_rows, self.n_clusters, heads, rows.dtype)
 
     def _heads(self, rows: FeatureRows) -> Heads | None:
-        """Return heads for the rows, yet to be computed, where there is more than one pass and memory for them."""
+        """Return empty heads for all rows, if there are several passes and enough memory."""
         n_directions = min(_LEAST_DIRECTIONS + 8 * (self.n_clusters // 16), _MOST_DIRECTIONS, rows.n_features)
         n_bytes = NearestCentres.row_bytes() + Heads.row_bytes(n_directions)
         if self.batch_size is not None or not _may_keep(rows, n_bytes):

@@ -129,7 +129,7 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
         return np.where(self._scores(X) < 0, -1, 1)
 
     def _far_rows(self) -> FarRows:
-        return FarRows(None)  # such rows are what it looks for
+        return FarRows(None)  # far rows are what this model looks for
 
     def _targets(self, rng: np.random.RandomState) -> Unweighted:
         return Unweighted(type(self).__name__)

@@ -254,7 +254,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
                 "Multiply the weights by the number of rows, or leave them out."
             )
         values = solution.details["eigenvalues"]
-        # the variance that rounding of the sums can make where there is none
+        # the largest variance that rounding of the sums can produce from features without variance
         noise = np.finfo(np.float64).eps * len(mean) * (weight * float(mean @ mean) + total)
         if total <= noise:
             raise ValueError(

@@ -18,8 +18,7 @@ from mercer.learners.far_rows import KnowsFarRows
 from mercer.learners.training_rows import check_width
 from mercer.validation import check_finite_result, check_jobs, check_rows, rows_from
 
-# A thread takes rows of a prediction whose features have so many bytes, or fewer: so many rows at least, and at most
-# one of so many shares of all rows.
+# Rows per block of a prediction: at most 32 MiB of features, at least 256 rows, and at most an eighth of all rows.
 _SCORED_BYTES, _SCORED_ROWS, _SHARES = 2**25, 256, 8
 
 

@@ -21,7 +21,7 @@ from mercer.stats import Gradient, Totals
 # Random vectors of signs that estimate a trace, over the features and over the rows. With signs of features, the
 # standard error of the degrees of freedom is below sqrt(2 df / 4). With few rows the trace has a few large terms.
 _SIGNS, _PROBES = 4, 8
-# The path ends when so many alphas below the best have converged and are worse.
+# The path ends when this many alphas below the best have converged and are worse.
 _PAST_THE_BEST = 3
 # The name of the solver of a path, in ``Solution.details``.
 _SOLVER = "shifted conjugate gradients"

@@ -27,7 +27,7 @@ from mercer.solvers import (
 from mercer.solvers.support_vectors.svm_dual import LOSSES
 from mercer.validation import check_integer, check_real
 
-# The gap that averaged Pegasos can reach in so many passes, relative to the objective. The solution is usually much
+# The gap, relative to the objective, that averaged Pegasos reaches in ``_PASSES`` passes. The solution is usually much
 # closer to the minimum than its dual, which the gap is measured with.
 _PEGASOS_TOL = 5e-2
 # Most passes beyond the budget, each of which makes all features again.

@@ -35,7 +35,7 @@ class TableModel(BaseEstimator):
     test_fraction : float, default=0.0
         Rows held out of training, drawn one by one, to measure ``score_`` on.
     random_state : int, default=0
-        Of that draw.
+        Seed of the draw of the rows held out.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class TableModel(BaseEstimator):
         source : Source
             What ``open_source`` returns.
         target : str or int, optional
-            The column to predict, by name or number; left out where the source has labels of its own.
+            The column to predict, by name or number; left out where the source brings its labels.
         ignore : names or numbers of columns to leave out
         watch : callable, optional
             Called with each piece of the first pass, for progress.

@@ -35,7 +35,7 @@ class WarmLearner(LinearLearner):
         self._map_hash = self._hash(sample.rows.shape[1]) if self.warm_start else None
         if self._map_hash is None or self._map_hash != getattr(earlier, "_map_hash", None):
             return super()._map_and_start(plan, sample, rng, earlier)
-        # Only on the same map do the coefficients of the last fit mean anything.
+        # The coefficients of the last fit have a meaning on the same map only.
         coef = np.vstack([np.atleast_2d(earlier.coef_).T, np.atleast_1d(earlier.intercept_)])
         return earlier.feature_map_, WarmStart(coef, earlier._duals)
 
@@ -46,7 +46,7 @@ class WarmLearner(LinearLearner):
         self._duals = duals if self.warm_start else None
 
     def _hash(self, n_columns: int) -> str | None:
-        """Return a hash of all that the map depends on besides the rows, None where there is none."""
+        """Return a hash of all that the map depends on besides the rows, None if a parameter cannot be pickled."""
         try:
             chosen = (self.kernel, self.n_components, self.features, self.random_state, n_columns)
             return str(joblib.hash(chosen))

@@ -39,9 +39,10 @@ def fields_of(cls: type) -> Mapping[str, Kind]:
     return declared
 
 
-def attributes_of(cls: type) -> set[str]:
-    """Return the attributes that a class declares."""
-    return {kind.attribute or name for name, kind in fields_of(cls).items()}
+@lru_cache(maxsize=512)
+def attributes_of(cls: type) -> frozenset[str]:
+    """Return the attributes that a class and its bases declare."""
+    return frozenset(kind.attribute or name for name, kind in fields_of(cls).items())
 
 
 def has_state(value: object, declared: Mapping[str, Kind]) -> bool:

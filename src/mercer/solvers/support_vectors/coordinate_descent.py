@@ -158,7 +158,8 @@ class _Descent:
         certificate, histories = self._certificate, self._epochs.histories
         gap = float(np.max(certificate.relative_gaps, initial=0.0))
         longest = max(map(len, histories))
-        history = [max(h[min(i, len(h) - 1)] for h in histories if h) for i in range(longest)]
+        to_the_end = [gaps + gaps[-1:] * (longest - len(gaps)) for gaps in histories if gaps]
+        history = list(map(max, zip(*to_the_end, strict=True)))
         stepped = bool(self.inner_steps.any())
         inner = ", finite Newton" if self._problems.is_squared else ", interior point"
         solver = "dual coordinate descent" + (inner if stepped else "")

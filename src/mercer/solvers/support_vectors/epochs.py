@@ -36,12 +36,6 @@ class _Group:
     progress: Array  # thresholds (negative: the problem pauses), gaps, violations
     epochs: Array
 
-    @property
-    def paused(self) -> Array:
-        """Which problems have an estimated gap within the tolerance, or stall."""
-        paused: Array = self.progress[0] < 0
-        return paused
-
 
 class Epochs:
     """Epochs for K problems on the same rows, shared among the threads; the bits do not depend on their number.
@@ -140,8 +134,7 @@ class Epochs:
             problems.epsilon,
             problems.constant,
         )
-        while not group.paused.all():
-            active = ~group.paused
+        while (active := ~(group.progress[0] < 0)).any():
             # All problems that are not paused are in the same epoch, whose order depends on its number alone.
             order = self._order(int(group.epochs[active][0]))
             group.progress[1:] = 0
