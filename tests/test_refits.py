@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 import mercer
-from mercer.features.nystroem.landmarks import Landmarks
+from mercer.features.nystroem.candidates import Landmarks
 from mercer.testing import assert_same, check_fitted, check_refits
 from mercer.testing.estimators import public_classes, rows_for
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from mercer._typing import Array, Rows, is_sparse
-from mercer.features.nystroem.landmarks import kmeans_centres
+from mercer.features.nystroem.kmeans_centres import kmeans_centres
 from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Integers, Reals, Sizes, Stored, part, require
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
 from mercer.features import KitchenSinks
-from mercer.features.nystroem.landmarks import as_rows
+from mercer.features.nystroem.candidates import rows_of
 from mercer.fitting import Classes, Numbers, Passes, Targets
 from mercer.fitting.empirical_risk import EmpiricalRisk
 from mercer.fitting.map_plan import BLOCK_ROWS
@@ -87,7 +87,7 @@ class _SinksLearner(LinearScores, Learner):
         n_bytes = 3 * 8 * targets.n_columns * n_components**2
         check_memory(name, "n_components", n_components, n_bytes, f"{targets.n_columns} Hessians of the risk")
         rng = check_random_state(self.random_state)
-        sample, _ = as_rows(name, blocks, n_components, np.random.RandomState(rng.randint(2**31 - 1)))
+        sample, _ = rows_of(name, blocks, n_components, np.random.RandomState(rng.randint(2**31 - 1)))
         sinks = KitchenSinks(
             self.phi, self.distribution, n_components=n_components, random_state=rng.randint(2**31 - 1)
         )

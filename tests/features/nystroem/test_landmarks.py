@@ -69,36 +69,12 @@ def test_the_scale_of_a_weighted_draw_shows_only_below_full_rank():
     np.testing.assert_allclose(Z @ Z.T, C @ inverse @ C.T, atol=1e-9 * np.abs(gram[0]).max())
 
 
-def test_leverage_scores_are_exact_with_all_rows_and_draw_by_them():
-    X = np.vstack([np.zeros((30, 2)) + 0.01 * sample_rows(30, 2), 5 * sample_rows(4, 2)])
-    rows = landmarks._Rows.of("test", X, 34, 0)
-    scores = landmarks._leverage_scores(KERNEL, rows)
-    K = KERNEL(X)
-    spectrum, U = np.linalg.eigh(K)
-    kept = spectrum > landmarks._FLAT * spectrum[-1]
-    ridge = landmarks._ridge_of(spectrum[kept], kept.sum() / 2)
-    exact = (U[:, kept] ** 2) @ (spectrum[kept] / (spectrum[kept] + ridge))
-    np.testing.assert_allclose(scores, exact, rtol=1e-4, atol=1e-6)
-    strays = [np.sum(landmarks.leverage(KERNEL, X, 4, random_state=seed).indices >= 30) for seed in range(200)]
-    # 4 of 34 rows are strays: uniform draws would take 4 * 4 / 34 = 0.47 of them.
-    with pytest.raises(AssertionError):
-        assert_mean_close(strays, 4 * 4 / 34)
-    assert np.mean(strays) > 1
-
-
 def test_kmeans_takes_centres_in_the_precision_of_the_rows():
     X = np.vstack([sample_rows(50, 2), sample_rows(50, 2) + 9]).astype(np.float32)
     chosen = landmarks.kmeans(KERNEL, X, 2, random_state=0)
     assert chosen.indices is None
     assert chosen.points.dtype == np.float32
     np.testing.assert_allclose(chosen.points, [X[:50].mean(axis=0), X[50:].mean(axis=0)], atol=1e-5)
-
-
-def test_kmeans_in_mini_batches_on_many_rows(monkeypatch):
-    monkeypatch.setattr(landmarks, "_LLOYD_ENTRIES", 10)
-    X = np.vstack([sample_rows(500, 2), sample_rows(500, 2) + 9])
-    chosen = landmarks.kmeans(KERNEL, X, 2, random_state=0)
-    assert sorted(round(value) for value in chosen.points[:, 0]) == [0, 9]
 
 
 def test_kmeans_with_fewer_distinct_rows_than_centres():
@@ -139,30 +115,6 @@ def test_a_seed_means_the_same_landmarks_in_every_precision_and_layout(name, ker
             np.testing.assert_array_equal(other.indices, first.indices)
             if first.indices is None:
                 np.testing.assert_allclose(other.points, first.points, atol=1e-6)
-
-
-@pytest.mark.parametrize("n_rows", [500, 3000])
-def test_centres_of_float32_rows_far_from_the_origin(n_rows, monkeypatch):
-    """k-means by Lloyd's algorithm and in mini-batches, at an offset where float32 products lose the distances."""
-    monkeypatch.setattr(landmarks, "_LLOYD_ENTRIES", 10_000)
-    X = (np.random.RandomState(0).standard_normal((n_rows, 3)) + 1e4).astype(np.float32)
-    centres = landmarks.kmeans_centres(X, 10, np.random.RandomState(0))
-    expected = landmarks.kmeans_centres(X.astype(np.float64) - 1e4, 10, np.random.RandomState(0)) + 1e4
-    np.testing.assert_allclose(centres, expected, atol=1e-6)
-
-
-def test_a_stream_is_sampled_when_it_is_long(monkeypatch):
-    monkeypatch.setattr(landmarks, "_RESERVOIR_ROWS", 20)
-    monkeypatch.setattr(landmarks, "_RESERVOIR_PER_LANDMARK", 1)
-    X = sample_rows(300)
-    seen = [
-        landmarks.uniform(KERNEL, as_blocks(X, block_rows=32), 10, random_state=seed).indices for seed in range(400)
-    ]
-    assert_mean_close([np.mean(numbers) for numbers in seen], 149.5)
-    np.testing.assert_array_equal(
-        landmarks.uniform(KERNEL, as_blocks(X), 10, random_state=0).points,
-        X[landmarks.uniform(KERNEL, as_blocks(X), 10, random_state=0).indices],
-    )
 
 
 def test_auto_is_kmeans_up_to_256_and_rpcholesky_beyond():

@@ -1,12 +1,10 @@
 """The Gram matrix of the landmarks: checked, and what is taken from it to reduce the rank."""
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import eigh
 
 from mercer._typing import Array, Rows
-from mercer.features.nystroem.landmarks import Landmarks
+from mercer.features.nystroem.candidates import Landmarks
 from mercer.kernels import Kernel, PrecomputedKernel
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 
@@ -28,14 +26,14 @@ def gram_matrix(K: Rows) -> Array:
     return K
 
 
-def precision(kernel: Kernel, X: Rows) -> np.dtype[Any]:
+def precision(kernel: Kernel, X: Rows) -> np.dtype[np.floating]:
     """Return the precision that the kernel values of these rows have."""
     if isinstance(kernel, PrecomputedKernel):
         return np.dtype(kernel.K.dtype)
     return np.dtype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
 
 
-def gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
+def gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[np.floating]) -> Array:
     """Return W in float64, scaled as drawn, refusing an asymmetric or non-finite one."""
     with np.errstate(over="ignore", invalid="ignore"):
         W = kernel.evaluator(chosen.points, np.float64)(chosen.points)
@@ -47,7 +45,7 @@ def gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -
     return W if chosen.scale is None else chosen.scale[:, None] * W * chosen.scale
 
 
-def check_spectrum(kernel: Kernel, values: Array, dtype: np.dtype[Any]) -> None:
+def check_spectrum(kernel: Kernel, values: Array, dtype: np.dtype[np.floating]) -> None:
     """Refuse a negative eigenvalue that rounding cannot explain."""
     if values[-1] <= 0:
         raise ValueError(

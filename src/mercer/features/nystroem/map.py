@@ -1,31 +1,27 @@
-"""The Nystroem map: features from the kernel's own columns at chosen landmarks."""
+"""The Nystroem map: features from the kernel's columns at chosen landmarks."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 from warnings import warn
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array, Rows, is_sparse, override
+from mercer._typing import Array, Rows, RowsLike, Seed, is_sparse, override
 from mercer.config import DEFAULT_BLOCK_ROWS, get_config
 from mercer.data import Blocks
 from mercer.features.base import FeatureMap, Writer
-from mercer.features.nystroem.gram import (
-    check_spectrum,
-    gram_matrix,
-    gram_of_landmarks,
-    jackknife_variance,
-    precision,
-    principal_directions,
-)
-from mercer.features.nystroem.inputs import bytes_of, is_function, is_precomputed, listed_objects
-from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
+from mercer.features.nystroem.candidates import Landmarks, Source, rows_of
+from mercer.features.nystroem.factor import Factor
+from mercer.features.nystroem.gram import gram_matrix, jackknife_variance, precision
+from mercer.features.nystroem.inputs import KernelLike, bytes_of, is_function, is_precomputed, listed_objects
 from mercer.features.nystroem.landmark_features import TileWriter, landmark_features
-from mercer.features.nystroem.landmarks import Landmarks, as_rows, choose
+from mercer.features.nystroem.landmarks import Chooser, choose
 from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
+from mercer.kernels.custom import Objects
 from mercer.kernels.parameter import as_kernel
 from mercer.kernels.stationary import StationaryKernel
 from mercer.parallel import row_blocks
@@ -34,7 +30,7 @@ from mercer.state import Rows as StoredRows
 from mercer.validation import check_integer, check_memory
 
 _TILE_ENTRIES = 2**22
-# Kernel values with the landmarks that a choice of landmarks holds for each row, in copies of all.
+# How many copies of all kernel values of rows with landmarks a choice of landmarks holds.
 _COLUMNS_HELD = {"leverage": 3, "greedy": 1}
 
 
@@ -46,10 +42,10 @@ class Nystroem(FeatureMap):
     .. math:: z(x) = k(x, I) V S^{-1/2} Q, \qquad \langle z(x), z(y) \rangle = k(x, I) W^+ k(I, y),
 
     which is the best approximation of the kernel by functions k(., i), and never more than the kernel: K - Z Z^T is
-    positive semi-definite. Q is a rotation, which no inner product sees, that makes the projection upper triangular and
-    halves the cost of a transform: where no eigenvalue was dropped, the first j features are the map of the first j
-    landmarks. Eigenvalues of W below eps(X.dtype) times the largest are dropped, so that float32 features
-    are as good as float64 ones to their own rounding.
+    positive semi-definite. Q is a rotation, which changes no inner product. It makes the projection upper triangular,
+    which halves the cost of a transform. If no eigenvalue was dropped, the first j features are the map of the first j
+    landmarks. Eigenvalues of W below eps(X.dtype) times the largest are dropped, so that float32 features are as good
+    as float64 ones up to float32 rounding.
 
     Parameters
     ----------
@@ -58,7 +54,7 @@ class Nystroem(FeatureMap):
         list. With "precomputed", ``fit`` takes the Gram matrix and ``transform`` rows k(x, X_train). None:
         ``Gaussian(gamma="scale")``.
     n_components : int, default=100
-        Number of landmarks; all rows, with a warning, where there are fewer.
+        Number of landmarks. If there are fewer rows, all of them become landmarks, with a warning.
     landmarks : str, callable, row numbers or points, default="auto"
         "uniform", "leverage", "kmeans", "rpcholesky", "greedy", "weighted" (compared in
         ``mercer.features.nystroem.landmarks``); "auto" is k-means up to 256 landmarks and 4096 columns, and
@@ -67,8 +63,8 @@ class Nystroem(FeatureMap):
     rank : int, optional
         Reduce to this many features.
     reduction : {"pca", "landmarks"}, default="pca"
-        How: the leading principal directions of the features of X, the best rank-k approximation of Z Z^T; or the
-        leading eigenvectors of W (the W_k of Drineas and Mahoney), worse, for comparison.
+        "pca" keeps the leading principal directions of the features of X, the best rank-k approximation of Z Z^T.
+        "landmarks" keeps the leading eigenvectors of W (the W_k of Drineas and Mahoney): worse, for comparison.
     random_state : int, RandomState or None
 
     Attributes
@@ -84,13 +80,14 @@ class Nystroem(FeatureMap):
         V S^(-1/2), scaled and reduced as asked; without a reduction rotated to be upper trapezoidal: column j is zero
         below row n_landmarks - rank_ + j.
     residual_trace_, residual_trace_error_ : float or None
-        trace(K - Z Z^T) on the rows of ``fit`` before a reduction, where the chooser reveals it; its standard error.
+        trace(K - Z Z^T) on the rows of ``fit`` before a reduction, and its standard error; None if the chooser does not
+        compute them.
     kernel_ : Kernel
 
     Notes
     -----
-    Time O(m d + m r - r^2 / 2) a row to transform, O(m d + m r) after a reduction;
-    O(m^3) to fit beside choosing, O(n r^2) more for ``reduction="pca"``.
+    Time per row: O(m d + m r - r^2 / 2) to transform, O(m d + m r) after a reduction. ``fit`` takes O(m^3) in addition
+    to the choice of landmarks, and O(n r^2) more for ``reduction="pca"``.
     Landmarks are copies of rows. Objects of a list, and a precomputed matrix (``kernel_.K``), are kept and not copied.
     ``fit`` takes ``Blocks`` or an iterator of blocks too, and is then fitted on a reservoir sample of their rows.
 
@@ -130,13 +127,13 @@ class Nystroem(FeatureMap):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         n_components: int = 100,
-        landmarks: Any = "auto",
+        landmarks: str | Chooser | RowsLike = "auto",
         rank: int | None = None,
         reduction: str = "pca",
-        random_state: Any = None,
+        random_state: Seed = None,
     ):
         self.kernel = kernel
         self.n_components = n_components
@@ -145,7 +142,7 @@ class Nystroem(FeatureMap):
         self.rank = rank
         self.reduction = reduction
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Source, y: object = None) -> Self:
         """Choose the landmarks among the rows of X and factor their Gram matrix.
 
         Parameters
@@ -160,15 +157,15 @@ class Nystroem(FeatureMap):
         """
         if isinstance(X, Blocks | Iterator):
             m = check_integer("Nystroem", "n_components", self.n_components)
-            X, _ = as_rows("Nystroem", X, m, check_random_state(self.random_state))
+            X, _ = rows_of("Nystroem", X, m, check_random_state(self.random_state))
         return super().fit(X, y)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Objects) -> Array:
         """Return the features of the rows of X, in X's own precision (float32 stays).
 
         Parameters
         ----------
-        X : as in ``fit``; for a precomputed kernel, the values k(x, X_train), one row an x
+        X : as in ``fit``; for a precomputed kernel, the values k(x, X_train), one row per x
         """
         check_is_fitted(self)
         if not self._of_objects:
@@ -183,7 +180,7 @@ class Nystroem(FeatureMap):
     def times(self, X: Rows, weights: Array) -> Array:
         return self.transform(X) @ weights if self._of_objects else super().times(X, weights)
 
-    def variance(self, X: Any, Y: Any = None) -> Array:
+    def variance(self, X: Objects, Y: Objects | None = None) -> Array:
         """Return the jackknife estimate of the variance of <z(x), z(y)> over draws of the landmarks."""
         check_is_fitted(self)
         if not self._of_objects:
@@ -192,7 +189,7 @@ class Nystroem(FeatureMap):
         return self.exact_variance(X, X if Y is None else listed_objects(Y))
 
     @override
-    def check_fit(self, X: Rows) -> Any:
+    def check_fit(self, X: Objects) -> Rows:
         if is_function(self.kernel) and isinstance(X, list | tuple):
             return listed_objects(X)
         X = super().check_fit(X)
@@ -207,7 +204,7 @@ class Nystroem(FeatureMap):
         self.n_features_out_ = self._draw(kernel, rows, n_components, rng)
         self.kernel_ = kernel
 
-    def _resolved(self, X: Any) -> Kernel:
+    def _resolved(self, X: Rows) -> Kernel:
         if is_precomputed(self.kernel):
             return PrecomputedKernel(X)
         if is_function(self.kernel):
@@ -235,29 +232,13 @@ class Nystroem(FeatureMap):
     def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         self._check_reduction()
         chosen = self._choose(kernel, X, n_components, rng)
-        dtype = precision(kernel, X)
         self.landmarks_, self.landmark_indices_ = chosen.points, chosen.indices
         self.residual_trace_, self.residual_trace_error_ = chosen.residual_trace, chosen.residual_trace_error
-        projection = self._factored(kernel, chosen, dtype)
-        self.projection_ = self._reduced(kernel, X, projection)
+        factor = Factor.of(kernel, chosen, precision(kernel, X), rotated=self.rank is None)
+        self.eigenvalues_, self._inverse_root = factor.eigenvalues, factor.inverse_root
+        self.projection_ = factor.reduced(kernel, X, self.landmarks_, self.rank, by_pca=self.reduction == "pca")
         self.rank_ = int(self.projection_.shape[1])
         return self.rank_
-
-    def _factored(self, kernel: Kernel, chosen: Landmarks, dtype: np.dtype[Any]) -> Array:
-        """Set the eigenvalues of W and its inverse root, and return a projection that a rank reduces."""
-        W, cutoff = gram_of_landmarks(kernel, chosen, dtype), float(np.finfo(dtype).eps)
-        scale = 1.0 if chosen.scale is None else chosen.scale[:, None]
-        if self.rank is None and (found := triangular_inverse_root(W, cutoff)) is not None:
-            self.eigenvalues_, self._inverse_root = found[0][::-1], scale * found[1]
-            return self._inverse_root
-        values, vectors = eigenvectors(W)
-        check_spectrum(kernel, values, dtype)
-        kept = values > cutoff * values[-1]
-        self.eigenvalues_ = values[kept][::-1]
-        projection: Array = scale * (vectors[:, kept][:, ::-1] / np.sqrt(self.eigenvalues_))
-        # W^+ on the landmarks, for the jackknife: of the full map, whatever the reduction.
-        self._inverse_root = trapezoidal(projection)
-        return projection
 
     def _check_reduction(self) -> None:
         if self.rank is not None:
@@ -265,7 +246,7 @@ class Nystroem(FeatureMap):
         if self.reduction not in ("pca", "landmarks"):
             raise ValueError(f"Nystroem: reduction must be 'pca' or 'landmarks', got {self.reduction!r}.")
 
-    def _choose(self, kernel: Kernel, X: Any, n_components: int, rng: np.random.RandomState) -> Landmarks:
+    def _choose(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> Landmarks:
         n_rows = X.shape[0]
         drawn = isinstance(self.landmarks, str) or callable(self.landmarks)
         if drawn and n_components > n_rows:
@@ -281,13 +262,6 @@ class Nystroem(FeatureMap):
         check_memory("Nystroem", "n_components", n_components, n_bytes, what)
         return choose(self.landmarks, kernel, X, n_components, rng)
 
-    def _reduced(self, kernel: Kernel, X: Any, projection: Array) -> Array:
-        if self.rank is None or self.rank >= projection.shape[1]:
-            return self._inverse_root
-        if self.reduction == "landmarks":
-            return np.ascontiguousarray(projection[:, : self.rank])
-        return projection @ principal_directions(kernel, X, self.landmarks_, projection, self.rank)
-
     @override
     def writer(self, X: Rows) -> Writer:
         if X.ndim == 2 and not isinstance(self.kernel_, PrecomputedKernel):
@@ -295,7 +269,7 @@ class Nystroem(FeatureMap):
         features = self.tile_writer(X.dtype if X.dtype != object else np.dtype(np.float64))
         return lambda rows, out: features(X[rows], out)
 
-    def tile_writer(self, dtype: Any) -> TileWriter:
+    def tile_writer(self, dtype: np.dtype[np.floating]) -> TileWriter:
         """Return the function that writes the features of given rows."""
         m, r = self.projection_.shape
         first = m - r + 1 if self.projection_ is self._inverse_root else m
@@ -309,13 +283,14 @@ class Nystroem(FeatureMap):
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows  # the user's wish
-        # Tall blocks repay packing the projection (1 % at 4096 rows), as many a thread, of 16 MiB of kernel values.
+        # Packing the projection costs 1 % in blocks of 4096 rows, and more in shorter ones. Every thread gets as many
+        # blocks as the others, each of at most 4096 rows and 16 MiB of kernel values.
         tallest = max(config.block_rows, min(4096, _TILE_ENTRIES // len(self.projection_)))
         n_blocks = config.threads * -(-n_rows // (config.threads * tallest))
         return max(config.block_rows, -(-n_rows // n_blocks))
 
-    def _columns(self, dtype: Any) -> Callable[[Any], Array]:
-        """Return the function X -> k(X, landmarks); for a precomputed kernel X holds kernel values itself."""
+    def _columns(self, dtype: DTypeLike) -> Callable[[Rows], Array]:
+        """Return the function X -> k(X, landmarks); for a precomputed kernel X holds the kernel values."""
         if isinstance(self.kernel_, PrecomputedKernel):
             indices = self.landmark_indices_
             return lambda X: np.ascontiguousarray(X[:, indices], dtype=dtype)
@@ -330,7 +305,7 @@ class Nystroem(FeatureMap):
     def memory_bytes(self) -> int:
         """Bytes of the landmarks and of the projection."""
         arrays = [self.landmarks_, self.projection_]
-        if self._inverse_root is not self.projection_:  # they are one where nothing was reduced
+        if self._inverse_root is not self.projection_:  # the same array if nothing was reduced
             arrays.append(self._inverse_root)
         return sum(bytes_of(array) for array in arrays)
 

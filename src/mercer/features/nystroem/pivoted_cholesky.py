@@ -7,7 +7,7 @@ A pivot is a row x_s; after the pivots S the residual of a row is what they leav
 The sum of r over the rows is the trace of the error of the Nystroem approximation with landmarks S.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -19,12 +19,12 @@ from mercer.parallel import for_each_block, row_blocks
 # Residuals below this part of k(x, x) are rounding: pivots there would make L singular.
 _FLAT = 1e-12
 _TIE = 1e-9  # residuals that differ by less, as a part, are equal but for rounding
-_PROPOSALS = 256  # a batch: long enough for matrix products, short beside the number of rows
+_PROPOSALS = 256  # per batch: enough for efficient matrix products, few compared with the rows
 _TRACE_ROWS = 2048  # the residual trace is exact up to this many rows, else estimated from as many draws
 _TILE_ENTRIES = 2**17  # a tile of kernel values: 1 MiB in float64, which a core's cache holds
-# In rows of a pass: a proposal comes in small batches, with Python around it.
+# The cost of a proposal, in rows of a pass: proposals come in small batches, with Python code around them.
 _PROPOSAL_COST = 2
-# f of all rows is held where the rows are few beside the pivots, and take no more than 32 MiB.
+# f of all rows is held if there are at most 4 rows per pivot, and f takes at most 32 MiB; rows per block of f.
 _HELD_RATIO, _HELD_ENTRIES, _HELD_ROWS = 4, 2**22, 256
 
 
@@ -37,7 +37,7 @@ class Pivots(NamedTuple):
 
 
 class _Factor:
-    """The triangular factor of the pivots so far, grown a batch at a time."""
+    """The triangular factor of the pivots so far, which grows by batches."""
 
     def __init__(self, kernel: Kernel, X: Rows, n_pivots: int):
         self.kernel, self.X = kernel, X
@@ -59,7 +59,7 @@ class _Factor:
         return solved.T
 
     def grow(self, indices: Array, left: Array, corner: Array) -> None:
-        """Take pivots whose f is ``left`` and whose residual matrix has the Cholesky factor ``corner``."""
+        """Add pivots whose f is ``left`` and whose residual matrix has the Cholesky factor ``corner``."""
         j, more = len(self.indices), len(indices)
         self._L[j : j + more, :j] = left
         self._L[j : j + more, j : j + more] = corner
@@ -84,7 +84,7 @@ class _Factor:
 
 
 class _HeldFactor(_Factor):
-    """The factor together with f of all rows: where these are few, nothing is computed twice."""
+    """The factor together with f of all rows, for few rows: nothing is computed twice."""
 
     def __init__(self, kernel: Kernel, X: Rows, n_pivots: int):
         super().__init__(kernel, X, n_pivots)
@@ -96,7 +96,7 @@ class _HeldFactor(_Factor):
         return held
 
     def grow(self, indices: Array, left: Array, corner: Array) -> None:
-        """Take pivots as ``_Factor`` does, and append their columns to f of all rows."""
+        """Add pivots as ``_Factor`` does, and append their columns to f of all rows."""
         j, more = len(self.indices), len(indices)
         super().grow(indices, left, corner)
         if not more:
@@ -132,15 +132,15 @@ def _squared_lengths(values: Array, inverse: Array) -> Array:
 
 
 def randomly_pivoted_cholesky(
-    kernel: Kernel, X: Any, n_pivots: int, rng: np.random.RandomState, *, diagonal: Array
+    kernel: Kernel, X: Rows, n_pivots: int, rng: np.random.RandomState, *, diagonal: Array
 ) -> Pivots:
     """Draw pivots one after the other, each with probability proportional to the residuals before it.
 
-    By rejection: proposals come from residuals u that may be out of date. Residuals only fall, so a proposal kept with
-    probability r(x)/u(x) has exactly the distribution wanted, and testing it costs one row instead of all. The
-    residuals of all rows are renewed when that costs less than the rejections so far, or than those to be expected: an
-    early pass is cheap, since a row then costs few pivots. Proposals are tested a batch at a time, with matrix
-    products.
+    Pivots are drawn by rejection. Proposals are drawn with probabilities u that are residuals of an earlier time.
+    Residuals only fall, so a proposal that is kept with probability r(x)/u(x) has exactly the right distribution, and a
+    test costs one row instead of all. The residuals of all rows are computed again if that costs less than the
+    rejections so far, or than those to be expected: an early pass is cheap, since a row then costs few pivots.
+    Proposals are tested in batches, with matrix products.
 
     Cost with m pivots that leave a fraction 1/e of the trace: at most e m proposals of m^2 operations each, in practice
     far fewer with one or two passes of n j^2 operations, j well below m. O(n + m^2) memory. Stops early when nothing
@@ -168,14 +168,14 @@ def randomly_pivoted_cholesky(
 
 
 def _pass_pays(j: int, n_pivots: int, n_rows: int, n_chosen: int, n_rejected: int) -> bool:
-    """Compare a pass with the rejections behind, which bounds the regret, and with those ahead at the present rate."""
+    """Return whether a pass over all rows costs less than the rejections so far, or than those to be expected."""
     behind = _PROPOSAL_COST * n_rejected > n_rows
     ahead = (n_pivots - j) * (_PROPOSALS / max(n_chosen, 1) - 1)
     return behind or _PROPOSAL_COST * ahead * n_pivots**2 > n_rows * j**2
 
 
 def _accepted(
-    factor: _Factor, proposals: Array, upper: Array, diagonal: Array, rng: np.random.RandomState, room: int
+    factor: _Factor, proposals: Array, upper: Array, diagonal: Array, rng: np.random.RandomState, most: int
 ) -> tuple[Array, Array, Array]:
     """Test proposals in turn, each against the residuals that those accepted before it leave.
 
@@ -188,11 +188,11 @@ def _accepted(
     able = np.flatnonzero(left_over > bar)  # residuals only fall
     f, left_over, bar, rows = f[able], left_over[able], bar[able], factor.X[proposals[able]]
     gram = factor.kernel.evaluator(rows, np.float64)(rows) - f @ f.T if len(able) else np.zeros((0, 0))
-    columns = np.zeros((len(able), min(room, len(able))))
+    columns = np.zeros((len(able), min(most, len(able))))
     kept: list[int] = []
     for s in range(len(able)):
         j = len(kept)
-        if j == room:
+        if j == most:
             break
         if left_over[s] <= bar[s]:
             continue
@@ -217,7 +217,7 @@ def _trace_left(
     return float(cumulative[-1] * ratios.mean()), float(cumulative[-1] * ratios.std() / np.sqrt(_TRACE_ROWS))
 
 
-def greedily_pivoted_cholesky(kernel: Kernel, X: Any, n_pivots: int, *, diagonal: Array) -> Pivots:
+def greedily_pivoted_cholesky(kernel: Kernel, X: Rows, n_pivots: int, *, diagonal: Array) -> Pivots:
     """Take the row of the largest residual each time: the pivoted incomplete Cholesky factorisation.
 
     Cost: n m kernel values, n m^2 operations limited by memory bandwidth, n m numbers held.
