@@ -69,3 +69,9 @@ def test_a_very_smooth_matern_kernel_is_nearly_gaussian(nu):
 def test_bad_parameters_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("nu", [0.05, 0.5, 1.5, 2.5, 7.3, 80.0])
+def test_a_distance_that_is_no_number_has_no_kernel_value(nu):
+    """inf - inf of rows whose squares overflow: callers refuse what is not finite."""
+    assert np.isnan(matern_profile(nu, np.array([np.nan])))[0]

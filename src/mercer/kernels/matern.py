@@ -92,7 +92,8 @@ def matern_profile(nu: float, q: Array) -> Array:
 def _by_bessel(nu: float, t: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         logarithm = (1 - nu) * np.log(2) - special.gammaln(nu) + nu * np.log(t) + np.log(special.kve(nu, t)) - t
-    near = ~np.isfinite(logarithm)  # t = 0, or so small that K_nu overflows: 1 - t^2 / (4 (nu - 1)) is exact there
+    # t = 0, or so small that K_nu overflows: 1 - t^2 / (4 (nu - 1)) is exact there.
+    near = ~np.isfinite(logarithm) & ~np.isnan(t)
     values: Array = np.exp(np.where(near, 0.0, logarithm))
     if nu > 1:
         values[near] = 1 - t[near] ** 2 / (4 * (nu - 1))
