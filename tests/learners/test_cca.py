@@ -222,3 +222,12 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(last):
     assert len(passes) == last
     for got, expected in zip(model.transform(X, Y), before, strict=True):
         np.testing.assert_array_equal(got, expected)
+
+
+def test_both_views_are_needed_and_come_together(views):
+    X, Y = views
+    model = KernelCCA(Linear(), n_components=1).fit(X, Y)
+    with pytest.raises(ValueError, match=r"KernelCCA: score needs both views: score\(X, y\)"):
+        model.score(X)
+    with pytest.raises(ValueError, match=r"KernelCCA: give the two views as one, as_blocks\(X, Y\)"):
+        model.fit(X, as_blocks(Y))

@@ -1,7 +1,6 @@
 """Rows of numbers: arrays and CSR matrices that users give."""
 
 import numbers
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -56,14 +55,15 @@ def _is_plain(X: object) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in FLOATS
 
 
-def _numbers(owner: str, name: str, X: Any) -> Any:
-    """Refuse text, dates and complex numbers, each in its own words; lists become arrays to have a dtype."""
+def _numbers(owner: str, name: str, X: object) -> object:
+    """Refuse text, dates and complex numbers, each with its way out; lists become arrays, which have a dtype."""
     X = np.asarray(X) if isinstance(X, list | tuple | numbers.Number) else X
     refuse_dates(owner, name, X)
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind in "US" and kind:
+    dtype = getattr(X, "dtype", None)
+    kind = getattr(dtype, "kind", "")
+    if kind in ("U", "S"):
         raise ValueError(
-            f"{owner}: {name} holds text ({X.dtype}); it must hold numbers. "
+            f"{owner}: {name} holds text ({dtype}); it must hold numbers. "
             "Encode it first, with sklearn.preprocessing.OneHotEncoder or a text vectorizer."
         )
     if kind == "c":
