@@ -95,15 +95,20 @@ OnlineTargets online_targets(const Array<const double, 1>& y, int64_t loss, int6
     return {values, static_cast<Loss>(loss)};
 }
 
+OnlineSteps online_steps(const Array<const double, 1>& steps, int64_t n_rows, double decay) {
+    require_equal("len(steps)", static_cast<int64_t>(steps.shape(0)), "the number of rows", n_rows);
+    if (!(decay > 0 && decay <= 1)) fail("decay must lie in (0, 1], got " + std::to_string(decay) + ".");
+    return {vector<const double>("steps", steps), decay};
+}
+
 template <class T>
 void online_gradient(const Array<const T, 2>& Z, const Array<const double, 1>& y, int64_t loss,
                      const Array<const double, 1>& steps, const Array<double, 2>& W, const Array<double, 2>& squares,
-                     const Array<double, 2>& scores) {
+                     const Array<double, 2>& scores, double decay) {
     const Matrix<const T> rows = matrix<const T, 2>("Z", Z);
     const Matrix<double> weights = matrix<double, 2>("W", W), sums = matrix<double, 2>("squares", squares);
     const Matrix<double> before = matrix<double, 2>("scores", scores);
     require_equal("W.shape[1]", weights.n_columns, "Z.shape[1]", rows.n_columns);
-    require_equal("len(steps)", static_cast<int64_t>(steps.shape(0)), "Z.shape[0]", rows.n_rows);
     require_equal("scores.shape[0]", before.n_rows, "Z.shape[0]", rows.n_rows);
     require_equal("scores.shape[1]", before.n_columns, "W.shape[0]", weights.n_rows);
     if (sums.n_rows) {
@@ -111,7 +116,7 @@ void online_gradient(const Array<const T, 2>& Z, const Array<const double, 1>& y
         require_equal("squares.shape[1]", sums.n_columns, "W.shape[1]", weights.n_columns);
     }
     const OnlineTargets targets = online_targets(y, loss, rows.n_rows, weights.n_rows);
-    const double* lengths = vector<const double>("steps", steps);
+    const OnlineSteps lengths = online_steps(steps, rows.n_rows, decay);
     const nb::gil_scoped_release released;
     kernels<T>().online_gradient(rows, targets, lengths, weights, sums, before);
 }
@@ -129,31 +134,32 @@ OnlineResult online_result(int64_t n_rows, int64_t limit, const Array<double, 2>
 }
 
 void online_kernel_gradient(const Array<const double, 2>& gram, const Array<const double, 1>& y, int64_t loss,
-                            const Array<const double, 1>& steps, int64_t limit, const Array<double, 2>& scores,
-                            const Array<double, 2>& coef, const Array<int64_t, 1>& active,
+                            const Array<const double, 1>& steps, double decay, int64_t limit,
+                            const Array<double, 2>& scores, const Array<double, 2>& coef, const Array<int64_t, 1>& active,
                             const Array<int64_t, 1>& counts) {
     const Matrix<const double> products = matrix<const double, 2>("gram", gram);
     require_equal("gram.shape[1]", products.n_columns, "gram.shape[0]", products.n_rows);
-    require_equal("len(steps)", static_cast<int64_t>(steps.shape(0)), "gram.shape[0]", products.n_rows);
     const OnlineResult result = online_result(products.n_rows, limit, scores, coef, active, counts);
     const OnlineTargets targets = online_targets(y, loss, products.n_rows, result.scores.n_columns);
-    const double* lengths = vector<const double>("steps", steps);
+    const OnlineSteps lengths = online_steps(steps, products.n_rows, decay);
     const nb::gil_scoped_release released;
     current_level().online.kernel_gradient(products, targets, lengths, result);
 }
 
-void online_newton(const Array<const double, 2>& gram, const Array<const double, 1>& y, int64_t loss, int64_t limit,
-                   const Array<double, 2>& scores, const Array<double, 2>& factor, const Array<double, 2>& coef,
+void online_newton(const Array<const double, 2>& gram, const Array<const double, 1>& y, int64_t loss,
+                   const Array<const double, 1>& row_weight, int64_t limit, const Array<double, 2>& scores, const Array<double, 2>& factor, const Array<double, 2>& coef,
                    const Array<int64_t, 1>& active, const Array<int64_t, 1>& counts) {
     const Matrix<const double> products = matrix<const double, 2>("gram", gram);
     const Matrix<double> triangle = matrix<double, 2>("factor", factor);
     require_equal("gram.shape[1]", products.n_columns, "gram.shape[0]", products.n_rows);
+    require_equal("len(row_weight)", static_cast<int64_t>(row_weight.shape(0)), "gram.shape[0]", products.n_rows);
     require_equal("factor.shape[0]", triangle.n_rows, "gram.shape[0]", products.n_rows);
     require_equal("factor.shape[1]", triangle.n_columns, "gram.shape[0]", products.n_rows);
     const OnlineResult result = online_result(products.n_rows, limit, scores, coef, active, counts);
     const OnlineTargets targets = online_targets(y, loss, products.n_rows, result.scores.n_columns);
+    const double* weights = vector<const double>("row_weight", row_weight);
     const nb::gil_scoped_release released;
-    current_level().online.newton(products, targets, triangle, result);
+    current_level().online.newton(products, targets, weights, triangle, result);
 }
 
 ClusterRows cluster_rows(int64_t n_clusters, const Array<double, 1>& norms, const Array<int32_t, 1>& labels,
@@ -271,7 +277,7 @@ void bind(nb::module_& m) {
           "bounds"_a.noconvert(), "duals"_a.noconvert(), "shrunk"_a.noconvert(), "weights"_a.noconvert(),
           "intercepts"_a.noconvert(), "progress"_a.noconvert(), "one_sided"_a, "epsilon"_a, "constant"_a);
     m.def("online_gradient", &online_gradient<T>, "Z"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "steps"_a.noconvert(),
-          "W"_a.noconvert(), "squares"_a.noconvert(), "scores"_a.noconvert());
+          "W"_a.noconvert(), "squares"_a.noconvert(), "scores"_a.noconvert(), "decay"_a);
     m.def("scores", &scores<T>, "Z"_a.noconvert(), "W"_a.noconvert(), "out"_a.noconvert());
     m.def("nearest_centres", &nearest_centres<T>, "Z"_a.noconvert(), "rows"_a.noconvert(),
           "candidates"_a.noconvert(), "products"_a.noconvert(), "centres"_a.noconvert(), "slack"_a, "longest"_a,
@@ -291,11 +297,11 @@ void bind_learners(nb::module_& m) {
           "norms"_a.noconvert(), "labels"_a.noconvert(), "margins"_a.noconvert(), "doubt"_a.noconvert(),
           "candidates"_a.noconvert());
     m.def("online_kernel_gradient", &online_kernel_gradient, "gram"_a.noconvert(), "y"_a.noconvert(), "loss"_a,
-          "steps"_a.noconvert(), "limit"_a, "scores"_a.noconvert(), "coef"_a.noconvert(), "active"_a.noconvert(),
-          "counts"_a.noconvert());
-    m.def("online_newton", &online_newton, "gram"_a.noconvert(), "y"_a.noconvert(), "loss"_a, "limit"_a,
-          "scores"_a.noconvert(), "factor"_a.noconvert(), "coef"_a.noconvert(), "active"_a.noconvert(),
-          "counts"_a.noconvert());
+          "steps"_a.noconvert(), "decay"_a, "limit"_a, "scores"_a.noconvert(), "coef"_a.noconvert(),
+          "active"_a.noconvert(), "counts"_a.noconvert());
+    m.def("online_newton", &online_newton, "gram"_a.noconvert(), "y"_a.noconvert(), "loss"_a,
+          "row_weight"_a.noconvert(), "limit"_a, "scores"_a.noconvert(), "factor"_a.noconvert(), "coef"_a.noconvert(),
+          "active"_a.noconvert(), "counts"_a.noconvert());
 }
 
 }  // namespace mercer

@@ -108,28 +108,48 @@ inline void adagrad_step(double* MERCER_RESTRICT weights, double* MERCER_RESTRIC
     }
 }
 
+inline void scale(double* values, double factor, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) values[i] *= factor;
+}
+
+// Multiplies a column's weights and squares by the factor that its rows without a derivative have left.
+inline void forget(const Matrix<double>& W, const Matrix<double>& squares, int64_t k, double* pending) {
+    if (*pending == 1) return;
+    scale(W.data + k * W.stride, *pending, W.n_columns);
+    if (squares.n_rows) scale(squares.data + k * squares.stride, *pending, W.n_columns);
+    *pending = 1;
+}
+
+// The factor by which a column still has to be multiplied waits in `pending`: a row without a loss costs no pass.
 template <class T>
-void online_gradient(const Matrix<const T>& Z, const OnlineTargets& targets, const double* steps,
+void online_gradient(const Matrix<const T>& Z, const OnlineTargets& targets, const OnlineSteps& steps,
                      const Matrix<double>& W, const Matrix<double>& squares, const Matrix<double>& scores) {
     const int64_t n_columns = W.n_rows, n_features = Z.n_columns;
-    auto* z = static_cast<double*>(scratch(Slot::panel, (n_features + n_columns) * static_cast<int64_t>(sizeof(double))));
-    double* derivative = z + n_features;
+    const int64_t n_doubles = n_features + 2 * n_columns;
+    auto* z = static_cast<double*>(scratch(Slot::panel, n_doubles * static_cast<int64_t>(sizeof(double))));
+    double *derivative = z + n_features, *pending = derivative + n_columns;
+    for (int64_t k = 0; k < n_columns; ++k) pending[k] = 1;
     for (int64_t t = 0; t < Z.n_rows; ++t) {
         const T* row = Z.data + t * Z.stride;
         for (int64_t i = 0; i < n_features; ++i) z[i] = static_cast<double>(row[i]);
         double* score = scores.data + t * scores.stride;
-        for (int64_t k = 0; k < n_columns; ++k) score[k] = dot(W.data + k * W.stride, z, n_features);
-        if (slope(targets, t, score, n_columns, derivative) == 0) continue;
+        for (int64_t k = 0; k < n_columns; ++k) score[k] = pending[k] * dot(W.data + k * W.stride, z, n_features);
+        const double curvature = slope(targets, t, score, n_columns, derivative);
+        scale(pending, steps.decay, n_columns);
+        if (curvature == 0) continue;
         for (int64_t k = 0; k < n_columns; ++k) {
             if (derivative[k] == 0) continue;
+            forget(W, squares, k, pending + k);
             double* weights = W.data + k * W.stride;
             if (squares.n_rows) {
-                adagrad_step(weights, squares.data + k * squares.stride, z, derivative[k], steps[t], n_features);
+                adagrad_step(weights, squares.data + k * squares.stride, z, derivative[k], steps.lengths[t],
+                             n_features);
             } else {
-                add_multiple(weights, z, -steps[t] * derivative[k], n_features);
+                add_multiple(weights, z, -steps.lengths[t] * derivative[k], n_features);
             }
         }
     }
+    for (int64_t k = 0; k < n_columns; ++k) forget(W, squares, k, pending + k);
 }
 
 inline void add_to_later_scores(const Matrix<double>& scores, const double* products, const double* coef, int64_t t) {
@@ -138,14 +158,24 @@ inline void add_to_later_scores(const Matrix<double>& scores, const double* prod
     }
 }
 
-inline void online_kernel_gradient(const Matrix<const double>& gram, const OnlineTargets& targets, const double* steps,
-                                   const OnlineResult& result) {
+// Multiplies the coefficients so far, and what they add to the scores of later rows, by `decay`.
+inline void forget(const OnlineResult& result, int64_t t, int64_t n_active, double decay) {
+    if (decay == 1) return;
+    for (int64_t j = 0; j < n_active; ++j) scale(result.coef.data + j * result.coef.stride, decay, result.coef.n_columns);
+    for (int64_t s = t + 1; s < result.scores.n_rows; ++s) {
+        scale(result.scores.data + s * result.scores.stride, decay, result.scores.n_columns);
+    }
+}
+
+inline void online_kernel_gradient(const Matrix<const double>& gram, const OnlineTargets& targets,
+                                   const OnlineSteps& steps, const OnlineResult& result) {
     const int64_t n = gram.n_rows, n_columns = result.scores.n_columns;
     int64_t t = 0, n_active = 0;
     for (; t < n && n_active < result.limit; ++t) {
         double* coef = result.coef.data + n_active * result.coef.stride;
+        forget(result, t, n_active, steps.decay);
         if (slope(targets, t, result.scores.data + t * result.scores.stride, n_columns, coef) == 0) continue;
-        for (int64_t k = 0; k < n_columns; ++k) coef[k] *= -steps[t];
+        for (int64_t k = 0; k < n_columns; ++k) coef[k] *= -steps.lengths[t];
         add_to_later_scores(result.scores, gram.data + t * gram.stride, coef, t);
         result.active[n_active++] = t;
     }
@@ -168,8 +198,9 @@ inline void next_products(const Matrix<const double>& gram, const Matrix<double>
     for (int64_t s = t + 1; s < factor.n_columns; ++s) row[s] /= diagonal;
 }
 
-inline void online_newton(const Matrix<const double>& gram, const OnlineTargets& targets, const Matrix<double>& factor,
-                          const OnlineResult& result) {
+// Row t counts as row_weight[t] rows.
+inline void online_newton(const Matrix<const double>& gram, const OnlineTargets& targets, const double* row_weight,
+                          const Matrix<double>& factor, const OnlineResult& result) {
     const int64_t n = gram.n_rows, n_columns = result.scores.n_columns;
     auto* along = static_cast<double*>(scratch(Slot::panel, n * static_cast<int64_t>(sizeof(double))));  // z^T P z
     for (int64_t t = 0; t < n; ++t) along[t] = gram.data[t * gram.stride + t];
@@ -179,7 +210,7 @@ inline void online_newton(const Matrix<const double>& gram, const OnlineTargets&
         const double curvature =
             slope(targets, t, result.scores.data + t * result.scores.stride, n_columns, coef);
         if (curvature == 0) continue;
-        const double diagonal = MERCER_BUILTIN(sqrt)(1 / curvature + (along[t] > 0 ? along[t] : 0));
+        const double diagonal = MERCER_BUILTIN(sqrt)(1 / (row_weight[t] * curvature) + (along[t] > 0 ? along[t] : 0));
         next_products(gram, factor, n_active, t, diagonal);
         for (int64_t k = 0; k < n_columns; ++k) coef[k] /= -curvature * diagonal;
         const double* products = factor.data + n_active * factor.stride;

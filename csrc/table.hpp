@@ -43,17 +43,17 @@ struct Kernels {
                             const Matrix<const T>& products, const Matrix<const T>& centres, const ClusterScale& scale,
                             const ClusterRows& state, const ClusterChanges& changes);
     // `squares` is empty for plain gradient descent.
-    void (*online_gradient)(const Matrix<const T>& Z, const OnlineTargets& targets, const double* steps,
+    void (*online_gradient)(const Matrix<const T>& Z, const OnlineTargets& targets, const OnlineSteps& steps,
                             const Matrix<double>& W, const Matrix<double>& squares, const Matrix<double>& scores);
     CsrKernels<T, int32_t> csr32;
     CsrKernels<T, int64_t> csr64;
 };
 
 struct OnlineKernels {
-    void (*kernel_gradient)(const Matrix<const double>& gram, const OnlineTargets& targets, const double* steps,
+    void (*kernel_gradient)(const Matrix<const double>& gram, const OnlineTargets& targets, const OnlineSteps& steps,
                             const OnlineResult& result);
-    void (*newton)(const Matrix<const double>& gram, const OnlineTargets& targets, const Matrix<double>& factor,
-                   const OnlineResult& result);
+    void (*newton)(const Matrix<const double>& gram, const OnlineTargets& targets, const double* row_weight,
+                   const Matrix<double>& factor, const OnlineResult& result);
 };
 
 struct Level {

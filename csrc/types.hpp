@@ -162,6 +162,12 @@ struct OnlineTargets {
     Loss loss;
 };
 
+// The length of each row's step, and the factor of the weights at each row: 1 forgets nothing.
+struct OnlineSteps {
+    const double* lengths;
+    double decay;
+};
+
 // What learning in the space of a Gram matrix writes: scores before each row, coefficients and numbers of the rows with
 // a loss, up to `limit` of them, and the numbers of rows done and of those with a loss.
 struct OnlineResult {

@@ -191,6 +191,7 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
         yield mercer.FOGDClassifier(GAUSSIAN, update=update, **few), ROWS, LABELS
         yield mercer.NOGDClassifier(GAUSSIAN, update=update, **few), ROWS, LABELS
         yield mercer.NOGDRegressor(GAUSSIAN, update=update, n_components=1000, random_state=0), CSR, one
+    yield mercer.NOGDClassifier(GAUSSIAN, decay=0.99, new_classes="learn", **few), ROWS, LABELS
     yield mercer.FOGDRegressor(features=sketch, random_state=0), CSR, one
     yield mercer.FOGDRegressor(GAUSSIAN, **few), ROWS, one
     yield mercer.NOGDClassifier(GAUSSIAN, n_components=1000, random_state=0), ROWS, one > 0.5

@@ -60,14 +60,26 @@ def descend_csr(
     epsilon: float,
     constant: float,
 ) -> None: ...
-def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array) -> None: ...
+def online_gradient(
+    Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array, decay: float
+) -> None: ...
 def online_kernel_gradient(
-    gram: Array, y: Array, loss: int, steps: Array, limit: int, scores: Array, coef: Array, active: Array, counts: Array
+    gram: Array,
+    y: Array,
+    loss: int,
+    steps: Array,
+    decay: float,
+    limit: int,
+    scores: Array,
+    coef: Array,
+    active: Array,
+    counts: Array,
 ) -> None: ...
 def online_newton(
     gram: Array,
     y: Array,
     loss: int,
+    row_weight: Array,
     limit: int,
     scores: Array,
     factor: Array,

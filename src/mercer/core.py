@@ -220,36 +220,44 @@ def descend(Z: Rows, order: Array, tables: BoxTables) -> None:
         reference.descend_csr(rows, order, tables)
 
 
-def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array) -> None:
+def online_gradient(
+    Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array, decay: float
+) -> None:
     """Take a gradient step for each row of Z (n, D) in turn, changing the weights W (k, D).
 
     Row t takes the step steps[t]; ``scores`` (n, k) receives the scores before each step. With ``squares`` (k, D) the
-    steps are AdaGrad's; without rows in it, plain gradient descent. Losses are numbered as in ``LOSSES``.
+    steps are AdaGrad's; without rows in it, plain gradient descent. Before each step, weights and squares are
+    multiplied by ``decay``. Losses are numbered as in ``LOSSES``.
     """
-    _primitives.online_gradient(Z, y, loss, steps, W, squares, scores)
+    _primitives.online_gradient(Z, y, loss, steps, W, squares, scores, decay)
 
 
-def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit: int, result: OnlineResult) -> None:
+def online_kernel_gradient(
+    gram: Array, y: Array, loss: int, steps: Array, decay: float, limit: int, result: OnlineResult
+) -> None:
     """Take a gradient step for each of n rows in turn in the space of their kernel, with Gram matrix ``gram`` (n, n).
 
     Ends after ``limit`` rows with a loss and writes into ``result``; see ``reference.online_kernel_gradient``.
     """
     if COMPILED:
-        _core.online_kernel_gradient(gram, y, loss, steps, limit, *result)
+        _core.online_kernel_gradient(gram, y, loss, steps, decay, limit, *result)
     else:
-        reference.online_kernel_gradient(gram, y, loss, steps, limit, result)
+        reference.online_kernel_gradient(gram, y, loss, steps, decay, limit, result)
 
 
-def online_newton(gram: Array, y: Array, loss: int, limit: int, factor: Array, result: OnlineResult) -> None:
+def online_newton(
+    gram: Array, y: Array, loss: int, row_weight: Array, limit: int, factor: Array, result: OnlineResult
+) -> None:
     """Take a Newton step for each of n rows in turn, which are known by ``gram`` = Z P Z^T alone.
 
-    Ends after ``limit`` rows with a loss; writes ``factor`` (n, n) and ``result``; see ``reference.online_newton``.
+    Row t counts as row_weight[t] rows. Ends after ``limit`` rows with a loss; writes ``factor`` (n, n) and ``result``;
+    see ``reference.online_newton``.
     """
     if COMPILED:
         scores, *rest = result
-        _core.online_newton(gram, y, loss, limit, scores, factor, *rest)
+        _core.online_newton(gram, y, loss, row_weight, limit, scores, factor, *rest)
     else:
-        reference.online_newton(gram, y, loss, limit, factor, result)
+        reference.online_newton(gram, y, loss, row_weight, limit, factor, result)
 
 
 def scores(Z: Rows, weights: Array, out: Array | None = None) -> Array:

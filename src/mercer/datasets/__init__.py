@@ -6,6 +6,7 @@ paper does; the generators know the truth of what they draw.
 
 from mercer.datasets.catalogue import Catalogue, DatasetInfo, catalogue
 from mercer.datasets.dataset import Dataset, Graph
+from mercer.datasets.drifting import DriftingStream, abrupt_drift, gradual_drift, rotating_drift
 from mercer.datasets.errors import DatasetError
 from mercer.datasets.loading import cache_folder, find, load
 from mercer.datasets.preparation import PREPARATIONS, Preparation, prepare
@@ -24,16 +25,20 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "DatasetInfo",
+    "DriftingStream",
     "Graph",
     "Preparation",
     "Synthetic",
+    "abrupt_drift",
     "cache_folder",
     "catalogue",
     "find",
+    "gradual_drift",
     "kernel_regression",
     "load",
     "prepare",
     "rings",
+    "rotating_drift",
     "rows_with_spectrum",
     "two_gaussians",
     "two_views",

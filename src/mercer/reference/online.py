@@ -69,15 +69,20 @@ def _logistic(t: float) -> float:
     return 1 / (1 + exp(-t)) if t >= 0 else exp(t) / (1 + exp(t))
 
 
-def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array) -> None:
+def online_gradient(
+    Z: Array, y: Array, loss: int, steps: Array, W: Array, squares: Array, scores: Array, decay: float = 1.0
+) -> None:
     """Descend along the gradient of each row of Z (n, D) in turn, changing W (k, D), and record the scores before.
 
     Row t takes the step steps[t]. With ``squares`` of the shape of W the steps are AdaGrad's: each weight's is divided
     by the root of the sum of its squared derivatives, which ``squares`` carries; with none, plain gradient descent.
+    At each row, before its step, W and ``squares`` are multiplied by ``decay``.
     """
     for t, z in enumerate(Z.astype(np.float64)):
         scores[t] = W @ z
         derivative, curvature = slope(loss, scores[t], y[t])
+        W *= decay
+        squares *= decay
         if curvature == 0:
             continue
         gradient = np.outer(derivative, z)
@@ -87,10 +92,14 @@ def online_gradient(Z: Array, y: Array, loss: int, steps: Array, W: Array, squar
         W -= steps[t] * gradient
 
 
-def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit: int, result: OnlineResult) -> None:
+def online_kernel_gradient(
+    gram: Array, y: Array, loss: int, steps: Array, decay: float, limit: int, result: OnlineResult
+) -> None:
     """Descend along the gradient of each of n rows in turn in the space of their kernel, gram (n, n).
 
     The j-th row with a loss is row active[j] and gets the coefficients coef[j]. The loop ends after ``limit`` of them.
+    At each row, before its step, all coefficients are multiplied by ``decay``: those before the first row by their part
+    in the scores, which the caller gives undecayed.
     """
     scores, coef, active, counts = result
     n_active = 0
@@ -98,8 +107,9 @@ def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit
         if n_active == limit:
             counts[:] = t, n_active
             return
-        scores[t] += gram[t, active[:n_active]] @ coef[:n_active]
+        scores[t] = decay**t * scores[t] + gram[t, active[:n_active]] @ coef[:n_active]
         derivative, curvature = slope(loss, scores[t], y[t])
+        coef[:n_active] *= decay
         if curvature == 0:
             continue
         coef[n_active], active[n_active] = -steps[t] * derivative, t
@@ -107,13 +117,16 @@ def online_kernel_gradient(gram: Array, y: Array, loss: int, steps: Array, limit
     counts[:] = len(gram), n_active
 
 
-def online_newton(gram: Array, y: Array, loss: int, limit: int, factor: Array, result: OnlineResult) -> None:
+def online_newton(
+    gram: Array, y: Array, loss: int, row_weight: Array, limit: int, factor: Array, result: OnlineResult
+) -> None:
     r"""Take a Newton step for each of n rows in turn, known by gram = Z P Z^T (n, n) and their scores alone.
 
-    P is the inverse of A before the first row. A row with a loss adds c z z^T to A, and takes A^-1 times its gradient
-    from the weights. With q = z^T P z and P as the rows before have left it, that is
+    P is the inverse of A before the first row. A row with a loss and the weight v (``row_weight``) adds v c z z^T to A,
+    and takes A^-1 times v times its gradient from the weights. With q = z^T P z and P as the rows before have left it,
+    that is
 
-    .. math:: d^2 = 1/c + q, \quad u = P z / d, \quad P \leftarrow P - u u^T, \quad w \leftarrow w - u\, g / (c d),
+    .. math:: d^2 = 1/(v c) + q, \quad u = P z / d, \quad P \leftarrow P - u u^T, \quad w \leftarrow w - u\, g / (c d),
 
     and the other rows see it by their products with u alone, which follow from the Gram matrix and the products with
     the u before: :math:`\langle u, z_t\rangle = (z^T P_0 z_t - \sum_j \langle u_j, z\rangle \langle u_j,
@@ -121,7 +134,7 @@ def online_newton(gram: Array, y: Array, loss: int, limit: int, factor: Array, r
 
     ``limit`` is that of ``online_kernel_gradient``. Row j of ``factor`` (n, n)
     receives <u_j, z_t> for the rows t after active[j], d at t = active[j] and 0 before, so that its columns ``active``
-    are the transposed Cholesky factor L of diag(1 / c) + Z P Z^T over those rows, and the u_j are the rows of
+    are the transposed Cholesky factor L of diag(1 / (v c)) + Z P Z^T over those rows, and the u_j are the rows of
     L^-1 Z P. Row j of ``coef`` receives the factors -g / (c d) of u_j.
     """
     scores, coef, active, counts = result
@@ -135,7 +148,7 @@ def online_newton(gram: Array, y: Array, loss: int, limit: int, factor: Array, r
         if curvature == 0:
             continue
         # z^T P z is not negative, but for rounding.
-        diagonal = sqrt(1 / curvature + max(curvature_along[t], 0.0))
+        diagonal = sqrt(1 / (row_weight[t] * curvature) + max(curvature_along[t], 0.0))
         later = slice(t + 1, n)
         products = gram[t, later] - factor[:n_active, t] @ factor[:n_active, later]
         factor[n_active, :t], factor[n_active, t], factor[n_active, later] = 0.0, diagonal, products / diagonal
@@ -146,14 +159,16 @@ def online_newton(gram: Array, y: Array, loss: int, limit: int, factor: Array, r
     counts[:] = n, n_active
 
 
-def online_newton_by_rows(Z: Array, y: Array, loss: int, W: Array, P: Array, scores: Array) -> None:
+def online_newton_by_rows(Z: Array, y: Array, loss: int, W: Array, P: Array, scores: Array, decay: float = 1.0) -> None:
     """Take a Newton step for each row of Z (n, D) in turn as it is written, changing W (k, D) and P = A^-1 (D, D).
 
-    The oracle of the steps taken by blocks through ``online_newton``, at D^2 multiplications a row and no fast twin.
+    A is multiplied by ``decay`` at each row. The oracle of the steps taken by blocks through ``online_newton``, at D^2
+    multiplications per row, with no compiled twin.
     """
     for t, z in enumerate(Z.astype(np.float64)):
         scores[t] = W @ z
         derivative, curvature = slope(loss, scores[t], y[t])
+        P /= decay
         if curvature == 0:
             continue
         image = P @ z

@@ -13,8 +13,8 @@ from mercer.learners.online.support import Support
 KERNEL = Gaussian(gamma=0.5)
 
 
-def _rule(update="newton", loss="squared"):
-    params = SimpleNamespace(loss=loss, update=update, alpha=0.2, step=0.5, schedule="sqrt")
+def _rule(update="newton", loss="squared", decay=1.0):
+    params = SimpleNamespace(loss=loss, update=update, alpha=0.2, step=0.5, schedule="sqrt", decay=decay)
     return Rule.of("Test", params, (loss,))
 
 
@@ -49,7 +49,7 @@ def test_the_function_stays_the_same_on_features(rng, update):
     X, y = _rows(rng)
     rule = _rule(update)
     state, _ = Support.none(KERNEL, X, 1).learn(rule, X, y, 0, 30)
-    nystroem, weights = state.explicit("Test", rule, None)
+    nystroem, weights = state.explicit("Test", rule, None, 30)
     other = rng.standard_normal((40, 2))
     before = (state.columns(other) + 1) @ state.coef
     after = nystroem.transform(other) @ weights.coef[:, :-1].T + weights.coef[:, -1]

@@ -1,12 +1,12 @@
 """Nystroem online gradient descent: first with the kernel itself, then on features of landmarks (Lu et al., 2016)."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features import Nystroem
-from mercer.learners.online.base import OnlineClassifier, OnlineLearner, OnlineRegressor
+from mercer.kernels import Kernel
+from mercer.learners.online.base import Attributes, OnlineLearner, OnlineRegressor
+from mercer.learners.online.classification import OnlineClassifier
 from mercer.learners.online.steps import Rule, Weights, with_constant
 from mercer.learners.online.support import Support
 from mercer.state import Member, Sizes, Stored, require
@@ -19,49 +19,29 @@ class _NOGD(OnlineLearner):
         state_=Member((Support, Weights)),
     )
 
-    def __init__(
-        self,
-        kernel: Any = None,
-        *,
-        n_components: int = 100,
-        rank: int | None = None,
-        loss: str = "hinge",
-        update: str = "newton",
-        alpha: float = 0.1,
-        step: float = 1.0,
-        schedule: str = "sqrt",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.rank = rank
-        self.loss = loss
-        self.update = update
-        self.alpha = alpha
-        self.step = step
-        self.schedule = schedule
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    rank: int | None
+    feature_map_: Nystroem | None  # type: ignore[assignment]
 
+    @override
     def _check_params(self) -> None:
         check_integer(type(self).__name__, "n_components", self.n_components)
         if self.rank is not None:
             check_integer(type(self).__name__, "rank", self.rank)
 
+    @override
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         state, n_columns = self.state_, sizes.get("k", 1)
-        first = self.feature_map_ is None
-        require(first == isinstance(state, Support), "state_ must be of rows as long as there is no feature_map_")
+        first = isinstance(state, Support)
+        require(first == (self.feature_map_ is None), "state_ must be of rows as long as there is no feature_map_")
         shape = (sizes["f"], n_columns) if first else (n_columns, sizes["f"] + 1)
         require(state.coef.shape == shape, "state_ must have the shape of coef_")
         require(state.is_of(self.update_), "state_ must be that of update_")
-        require(not first or state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
+        if isinstance(state, Support):
+            require(state.rows.shape[1] == sizes["d"], "the rows of state_ must have the columns of X")
 
-    def _begin(self, rule: Rule, X: Rows, rng: np.random.RandomState) -> dict[str, Any]:
+    @override
+    def _begin(self, rule: Rule, X: Rows, rng: np.random.RandomState) -> Attributes:
         plan = self._map_plan()
         budget = plan.n_features
         what = f"the Gram matrix of {budget} rows and its factors"
@@ -69,30 +49,31 @@ class _NOGD(OnlineLearner):
         kernel = plan.kernel.resolve(X)
         return {"feature_map_": None, "state_": Support.none(kernel, X, self._n_columns())}
 
-    def _learned(self, rule: Rule, X: Rows, y: Array) -> tuple[dict[str, Any], Array]:
+    @override
+    def _learned(self, rule: Rule, X: Rows, y: Array) -> tuple[Attributes, Array]:
         """Learn with the kernel itself up to the budget, and the rest of the block on features."""
         name = type(self).__name__
         nystroem, state, scores = self.feature_map_, self.state_, np.zeros((0, self._n_columns()))
-        if nystroem is None:
+        if isinstance(state, Support):
             budget = check_integer(name, "n_components", self.n_components)  # which may change between two calls
             state, scores = state.learn(rule, X, y, self.n_seen_, budget)
             if len(state.coef) < budget:
                 of_rows = np.vstack([state.coef, state.coef.sum(axis=0)]).T
                 return {"state_": state, **self._split(of_rows)}, scores
-            nystroem, state = state.explicit(name, rule, self.rank)
+            nystroem, state = state.explicit(name, rule, self.rank, self.n_seen_ + len(scores))
         n_done = len(scores)
-        if n_done < X.shape[0]:
+        if nystroem is not None and n_done < X.shape[0]:
             Z = with_constant(nystroem.transform(X[n_done:].astype(np.float64)))
             state, rest = state.learn(rule, Z, y[n_done:], self.n_seen_ + n_done)
             scores = np.vstack([scores, rest])
         return {"feature_map_": nystroem, "state_": state, **self._split(state.coef)}, scores
 
+    @override
     def _features(self, X: Rows) -> Array:
         # Always in float64: small eigenvalues of the landmarks' Gram matrix would amplify the rounding of float32.
-        if self.feature_map_ is None:
-            columns: Array = self.state_.columns(X)
-            return columns
-        Z: Array = self.feature_map_.transform(X.astype(np.float64))
+        if isinstance(self.state_, Support):
+            return self.state_.columns(X)
+        Z: Array = self.feature_map_.transform(X.astype(np.float64))  # type: ignore[union-attr]
         return Z
 
 
@@ -112,8 +93,10 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
     rank : int, optional
         Number of features to keep, along the leading principal directions; Lu et al. keep B / 5. Predictions then
         change when the second phase begins. By default all B are kept.
-    loss, update, alpha, step, schedule, random_state, n_jobs, verbose : as in ``FOGDClassifier``
+    loss, update, alpha, step, schedule, decay, new_classes, random_state, n_jobs, verbose : as in ``FOGDClassifier``
         In the first phase ``"adagrad"`` is plain gradient descent, since there are no coordinates to scale yet.
+        ``decay`` forgets what was learned on the rows, not the landmarks: where the rows themselves move away from
+        the first B that had a loss, prefer ``FOGDClassifier``.
 
     Attributes
     ----------
@@ -121,14 +104,16 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
     coef_ : ndarray of shape (D,) for two classes, else (n_classes, D)
         Coefficients of the features; in the first phase, of the kernel functions of the rows that had a loss.
     intercept_ : float or ndarray of shape (n_classes,)
-    update_, alpha_, n_seen_, n_mistakes_, cumulative_loss_ : as in ``FOGDClassifier``
+    update_, alpha_, decay_, n_seen_, n_mistakes_, cumulative_loss_ : as in ``FOGDClassifier``
     feature_map_ : Nystroem, or None in the first phase
     state_ : Support in the first phase, then Weights
 
-    Notes ----- Time per row: B kernel values and B^2 multiplications for the features, and the time of
-    ``FOGDClassifier`` for D = B. In the first phase: B kernel values and, with Newton steps, B^2 multiplications.
-    Memory: O(B^2 + B d), whatever the number of rows. Features and predictions are float64, since eigenvalues of the
-    landmarks' Gram matrix may be as small as its rounding.
+    Notes
+    -----
+    Time per row: B kernel values and B^2 multiplications for the features, and that of ``FOGDClassifier`` for D = B.
+    In the first phase: B kernel values and, with Newton steps, B^2 multiplications. Memory: O(B^2 + B d), whatever the
+    number of rows. Features and predictions are float64, since eigenvalues of the landmarks' Gram matrix may be as
+    small as its rounding.
 
     References
     ----------
@@ -150,6 +135,39 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
     (2000, True, 60)
     """
 
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        n_components: int = 100,
+        rank: int | None = None,
+        loss: str = "hinge",
+        update: str = "newton",
+        alpha: float = 0.1,
+        step: float = 1.0,
+        schedule: str = "sqrt",
+        decay: float = 1.0,
+        new_classes: str = "refuse",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            kernel,
+            n_components=n_components,
+            loss=loss,
+            update=update,
+            alpha=alpha,
+            step=step,
+            schedule=schedule,
+            decay=decay,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.rank = rank
+        self.new_classes = new_classes
+
 
 class NOGDRegressor(OnlineRegressor, _NOGD):
     """Online regression with the kernel itself until B rows have had a loss, then on Nystroem features of those.
@@ -161,13 +179,14 @@ class NOGDRegressor(OnlineRegressor, _NOGD):
     ----------
     loss : "squared" or "absolute", default="squared"
         With the squared loss every row that is not predicted exactly has a loss: usually the first B rows.
-    kernel, n_components, rank, update, alpha, step, schedule, random_state, n_jobs, verbose : as in ``NOGDClassifier``
+    kernel, n_components, rank, update, alpha, step, schedule, decay, random_state, n_jobs, verbose :
+        as in ``NOGDClassifier``
 
     Attributes
     ----------
     coef_ : ndarray of shape (D,)
     intercept_ : float
-    update_, alpha_, n_seen_, cumulative_loss_, feature_map_, state_ : as in ``NOGDClassifier``
+    update_, alpha_, decay_, n_seen_, cumulative_loss_, feature_map_, state_ : as in ``NOGDClassifier``
 
     Examples
     --------
@@ -182,7 +201,7 @@ class NOGDRegressor(OnlineRegressor, _NOGD):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         *,
         n_components: int = 100,
         rank: int | None = None,
@@ -191,20 +210,22 @@ class NOGDRegressor(OnlineRegressor, _NOGD):
         alpha: float = 0.1,
         step: float = 1.0,
         schedule: str = "sqrt",
-        random_state: Any = None,
+        decay: float = 1.0,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
         super().__init__(
             kernel,
             n_components=n_components,
-            rank=rank,
             loss=loss,
             update=update,
             alpha=alpha,
             step=step,
             schedule=schedule,
+            decay=decay,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
         )
+        self.rank = rank

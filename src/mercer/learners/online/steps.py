@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, pairwise
+from math import floor, log
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from mercer import core
 from mercer._typing import Array
@@ -26,6 +27,17 @@ _MATRIX_ROWS = 256
 _SHARED_MATRIX_ROWS = 384
 
 
+class StepParams(Protocol):
+    """The parameters of an estimator that say how it steps."""
+
+    loss: str
+    update: str
+    alpha: float
+    step: float
+    schedule: str
+    decay: float
+
+
 @dataclass(frozen=True)
 class Rule:
     """The steps of a learner: the number of the loss, the update, and the parameters of the update."""
@@ -35,9 +47,10 @@ class Rule:
     alpha: float
     step: float
     schedule: str
+    decay: float = 1.0
 
     @classmethod
-    def of(cls, owner: str, params: Any, losses: tuple[str, ...]) -> "Rule":
+    def of(cls, owner: str, params: StepParams, losses: tuple[str, ...]) -> "Rule":
         """Check the parameters of an estimator."""
         for name, value, known in (
             ("loss", params.loss, losses),
@@ -48,13 +61,63 @@ class Rule:
                 raise ValueError(f"{owner}: {name} must be one of {list(known)}, got {value!r}.")
         alpha = check_real(owner, "alpha", params.alpha, least=0, strict=True)
         step = check_real(owner, "step", params.step, least=0, strict=True)
-        return cls(core.LOSSES.index(params.loss), params.update, alpha, step, params.schedule)
+        decay = check_decay(owner, params.decay)
+        return cls(core.LOSSES.index(params.loss), params.update, alpha, step, params.schedule, decay)
 
     def lengths(self, n_seen: int, n_rows: int) -> Array:
-        """Return the step lengths of the next rows: step, step / sqrt(t) or step / t for the t-th row of the stream."""
-        t = np.arange(n_seen + 1, n_seen + n_rows + 1, dtype=np.float64)
-        lengths: Array = self.step * t ** {"constant": 0.0, "sqrt": -0.5, "inverse": -1.0}[self.schedule]
+        """Return the step lengths of the next rows: step, step / sqrt(m) or step / m.
+
+        m is the number of rows of the stream up to the row, each counted as ``decay`` to the power of its age: without
+        decay the row's number t, else (1 - decay^t) / (1 - decay).
+        """
+        m = np.arange(n_seen + 1, n_seen + n_rows + 1, dtype=np.float64)
+        if self.decay < 1:
+            m = np.expm1(m * log(self.decay)) / (self.decay - 1)
+        lengths: Array = self.step * m ** {"constant": 0.0, "sqrt": -0.5, "inverse": -1.0}[self.schedule]
         return lengths
+
+    @property
+    def half_life(self) -> int | None:
+        """The rows after which ``decay`` has halved a weight, rounded down to at least 1; None without decay.
+
+        So often Newton steps bring the penalty back to alpha, at fixed places of the stream.
+        """
+        return max(1, floor(log(0.5) / log(self.decay))) if self.decay < 1 else None
+
+    def row_weight(self, n_seen: int, n_rows: int) -> Array:
+        """Return the weights of the next rows in Newton steps, relative to those of the rows before them.
+
+        Instead of multiplying all earlier rows by ``decay`` at each row, the row divides itself: row t of these has
+        the weight decay^-t, and the sum is multiplied by decay^n_rows at the end. At most 2 within a half-life.
+        """
+        row_weight: Array = self.decay ** -np.arange(n_seen + 1.0, n_seen + n_rows + 1.0)
+        return row_weight
+
+    def newton_cuts(self, n_seen: int, n_rows: int) -> list[slice]:
+        """Return the next rows in blocks of ``NEWTON_ROWS`` that do not cross the end of a half-life."""
+        if self.half_life is None:
+            return row_blocks(n_rows, NEWTON_ROWS)
+        ends = range(-n_seen % self.half_life, n_rows + 1, self.half_life)
+        cuts = [0, *(end for end in ends if 0 < end < n_rows), n_rows]
+        return [
+            slice(start + rows.start, start + rows.stop)
+            for start, stop in pairwise(cuts)
+            for rows in row_blocks(stop - start, NEWTON_ROWS)
+        ]
+
+    def lost_penalty(self, n_seen: int) -> float:
+        """Return what the penalty has lost since the last half-life ended, if another ends after ``n_seen`` rows."""
+        if self.half_life is None or n_seen % self.half_life:
+            return 0.0
+        return self.alpha * (1 - self.decay**self.half_life)
+
+
+def check_decay(owner: str, decay: float) -> float:
+    """Return ``decay`` as a float, or refuse what does not lie in (0, 1]."""
+    value = check_real(owner, "decay", decay, least=0, strict=True)
+    if value > 1:
+        raise ValueError(f"{owner}: decay must be at most 1, got {decay!r}. 1 forgets nothing, 0.999 in 1000 rows.")
+    return value
 
 
 def losses_of(loss: int, scores: Array, y: Array) -> Array:
@@ -87,6 +150,15 @@ def with_constant(Z: Array) -> Array:
     wide = np.empty((Z.shape[0], Z.shape[1] + 1), dtype=Z.dtype)
     wide[:, :-1], wide[:, -1] = Z, 1.0
     return wide
+
+
+def as_classes(loss: str, rows: Array) -> Array:
+    """Return rows of weights, one for each class: the single row of two classes as two with the same decisions."""
+    if len(rows) > 1:
+        return rows
+    # the margin of two rows is their difference, except for squared hinges, which take each class against the rest
+    share = 1.0 if loss == "squared_hinge" else 0.5
+    return np.vstack([-share * rows, share * rows])
 
 
 @part("Weights")
@@ -127,21 +199,36 @@ class Weights:
             inverse = np.eye(n_features) / rule.alpha
         return cls(coef, squares, inverse)
 
+    def with_classes(self, loss: str, n_classes: int, places: Array) -> "Weights":
+        """Return weights for more classes: the known ones at ``places``, the others at 0.
+
+        Squared hinges begin at the score -1 of a class that no row was of; other losses keep the scores of a row at the
+        sum 0, so that 0 is below the largest.
+        """
+        coef, squares = np.zeros((n_classes, self.coef.shape[1])), self.squares
+        if loss == "squared_hinge":
+            coef[:, -1] = -1.0
+        coef[places] = as_classes(loss, self.coef)
+        if len(squares):
+            squares = np.zeros_like(coef)
+            squares[places] = self.squares
+        return replace(self, coef=coef, squares=squares)
+
     def learn(self, rule: Rule, Z: Array, y: Array, n_seen: int) -> tuple["Weights", Array]:
         """Learn the rows of Z in turn; return the weights after and the scores before each row."""
         scores = np.zeros((len(Z), len(self.coef)))
         if rule.update == "newton":
-            return self._by_newton(rule, Z, y, scores), scores
+            return self._by_newton(rule, Z, y, scores, n_seen), scores
         coef, squares = self.coef.copy(), self.squares.copy()
-        core.online_gradient(Z, y, rule.loss, rule.lengths(n_seen, len(Z)), coef, squares, scores)
+        core.online_gradient(Z, y, rule.loss, rule.lengths(n_seen, len(Z)), coef, squares, scores, rule.decay)
         return replace(self, coef=coef, squares=squares), scores
 
-    def _by_newton(self, rule: Rule, Z: Array, y: Array, scores: Array) -> "Weights":
+    def _by_newton(self, rule: Rule, Z: Array, y: Array, scores: Array, n_seen: int) -> "Weights":
         coef, inverse = self.coef.copy(), self.inverse.copy()
         # a generator, so that the memory of a block is free once the block is learned
         blocks = (
-            _NewtonBlock(rule, coef, inverse, Z[rows], y[rows], scores[rows])
-            for rows in row_blocks(len(Z), NEWTON_ROWS)
+            _NewtonBlock(rule, coef, inverse, Z[rows], y[rows], scores[rows], rule.lost_penalty(n_seen + rows.stop))
+            for rows in rule.newton_cuts(n_seen, len(Z))
         )
         turns = (turn for block in blocks for turn in block.turns())
         with one_blas_thread():
@@ -156,12 +243,13 @@ class Weights:
 class _NewtonBlock:
     """Rows to learn by Newton's steps, as tasks that change coef (k, D), the inverse P (D, D) and the scores in place.
 
-    The products with P are cut into slices of its columns and rows, which the threads share.
+    The products with P are cut into slices of its columns and rows, which the threads share. At the end,
+    ``lost_penalty`` is added to the diagonal of A.
     """
 
-    def __init__(self, rule: Rule, coef: Array, inverse: Array, Z: Array, y: Array, scores: Array):
+    def __init__(self, rule: Rule, coef: Array, inverse: Array, Z: Array, y: Array, scores: Array, lost_penalty: float):
         self._rule, self._coef, self._inverse = rule, coef, inverse
-        self._Z, self._y, self._scores = Z, y, scores
+        self._Z, self._y, self._scores, self._lost_penalty = Z, y, scores, lost_penalty
 
     def turns(self) -> Iterator[list[Callable[[], None]]]:
         """Yield the tasks, turn by turn."""
@@ -171,6 +259,8 @@ class _NewtonBlock:
         yield [partial(self._multiply, columns) for columns in slices]
         yield [self._step]
         yield [partial(self._subtract_square, rows) for rows in slices]
+        if self._lost_penalty:
+            yield [self._renew_penalty]
 
     def _multiply(self, columns: slice) -> None:
         """Set a slice of the columns of Z P."""
@@ -179,16 +269,26 @@ class _NewtonBlock:
     def _step(self) -> None:
         """Take the steps of the rows in turn, with the products alone."""
         self._scores[:] = self._Z @ self._coef.T
-        steps = newton_steps(self._rule, self._images @ self._Z.T, self._y, self._scores)
+        row_weight = self._rule.row_weight(0, len(self._Z))
+        steps = newton_steps(self._rule, self._images @ self._Z.T, self._y, row_weight, self._scores)
         images, self._directions = self._images[steps.active], self._images[:0]
         if len(images):
             self._directions = solve_triangular(steps.factor, images, lower=True, check_finite=False)
             self._coef += steps.coef.T @ self._directions
 
     def _subtract_square(self, rows: slice) -> None:
-        """Subtract U^T U from a slice of the rows of P, with U the directions of the steps."""
+        """Subtract U^T U from a slice of the rows of P, with U the steps' directions, and divide it by decay^n."""
         if len(self._directions):
             self._inverse[rows] -= self._directions[:, rows].T @ self._directions
+        if self._rule.decay < 1:
+            self._inverse[rows] /= self._rule.decay ** len(self._Z)
+
+    def _renew_penalty(self) -> None:
+        """Set A to A + p I, and the weights to the minimum with it: P to (I + p P)^-1 P and w to (I + p P)^-1 w."""
+        changed = cho_factor(np.eye(len(self._inverse)) + self._lost_penalty * self._inverse, check_finite=False)
+        inverse = cho_solve(changed, self._inverse, check_finite=False)
+        self._inverse[:] = (inverse + inverse.T) / 2
+        self._coef[:] = cho_solve(changed, self._coef.T, check_finite=False).T
 
 
 class NewtonSteps(NamedTuple):
@@ -200,7 +300,9 @@ class NewtonSteps(NamedTuple):
     n_done: int
 
 
-def newton_steps(rule: Rule, gram: Array, y: Array, scores: Array, limit: int | None = None) -> NewtonSteps:
+def newton_steps(
+    rule: Rule, gram: Array, y: Array, row_weight: Array, scores: Array, limit: int | None = None
+) -> NewtonSteps:
     """Take the steps of a block of rows known by gram = Z P Z^T, until ``limit`` rows have had a loss.
 
     ``scores`` become those before each row; see ``reference.online_newton``.
@@ -209,7 +311,7 @@ def newton_steps(rule: Rule, gram: Array, y: Array, scores: Array, limit: int | 
     factor, coef = np.zeros((n, n)), np.zeros((n, k))
     active, counts = np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
     result = core.OnlineResult(scores, coef, active, counts)
-    core.online_newton(gram, y, rule.loss, n if limit is None else limit, factor, result)
+    core.online_newton(gram, y, rule.loss, row_weight, n if limit is None else limit, factor, result)
     n_done, n_active = counts.tolist()
     active = active[:n_active]
     return NewtonSteps(np.ascontiguousarray(factor[:n_active, active].T), coef[:n_active], active, n_done)

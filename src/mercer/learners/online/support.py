@@ -4,16 +4,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 
 from mercer import core
 from mercer._typing import Array, Rows
 from mercer.features import Nystroem
 from mercer.kernels import Kernel
-from mercer.learners.online.steps import NEWTON_ROWS, Rule, Weights, newton_steps, with_constant
-from mercer.parallel import one_blas_thread, row_blocks
+from mercer.learners.online.steps import Rule, Weights, as_classes, newton_steps, with_constant
+from mercer.parallel import one_blas_thread
 from mercer.state import Member, Reals, Sizes, Stored, part, require
 from mercer.state import Rows as StoredRows
+
+# The largest 1 / (v c) of a row: its coefficient is then 0 but for rounding, and nothing overflows.
+_FORGOTTEN = 1e30
 
 
 @part("Support")
@@ -22,8 +25,10 @@ class Support:
     """The rows that had a loss and their coefficients in f(x) = sum_i coef_i (k(x_i, x) + 1), one column per score.
 
     The 1 is a constant feature, so the sum of the coefficients is the intercept. Newton steps are those on explicit
-    features, of which only inner products are needed: with L L^T = diag(1 / c) + (K + 1) / alpha over the rows, and rho
-    the factors of the rows of L^-1 Z / alpha in the weights, coef = L^-T rho / alpha. Never changed in place.
+    features, of which only inner products are needed: with L L^T = diag(1 / (v c)) + (K + 1) / alpha over the rows,
+    which have the weights v, and rho the factors of the rows of L^-1 Z / alpha in the weights, coef = L^-T rho / alpha.
+    The weights v are relative to the last row of the last half-life (``Rule.half_life``); all 1 without decay. Never
+    changed in place.
 
     Attributes
     ----------
@@ -63,6 +68,17 @@ class Support:
         """Return the state before the first row, for rows like those of X."""
         return cls(kernel, X[:0].astype(np.float64), *(np.zeros((0, n)) for n in (n_columns, 0, n_columns)))
 
+    def with_classes(self, loss: str, n_classes: int, places: Array) -> "Support":
+        """Return coefficients for more classes: the known ones at ``places``, the others at 0.
+
+        Newton steps of squared hinges begin as if all rows had been learned as rows that are not of a new class.
+        """
+        coef, rho = np.zeros((len(self.coef), n_classes)), np.zeros((len(self.rho), n_classes))
+        if loss == "squared_hinge" and len(self.factor):
+            rho[:] = _solved(self.factor, np.full_like(rho, -1.0))
+        coef[:, places], rho[:, places] = as_classes(loss, self.coef.T).T, as_classes(loss, self.rho.T).T
+        return replace(self, coef=coef, rho=rho)
+
     def columns(self, X: Rows) -> Array:
         """Return k(X, rows) in float64."""
         if not self.rows.shape[0]:
@@ -75,12 +91,15 @@ class Support:
         Returns the state after, and the scores before each row that was learned.
         """
         state, parts = self, [np.zeros((0, self.coef.shape[1]))]
-        for rows in row_blocks(X.shape[0], NEWTON_ROWS):
+        for rows in rule.newton_cuts(n_seen, X.shape[0]):
             if len(state.coef) >= budget:  # greater if the budget was lowered between two calls
                 break
             limit = min(budget - len(state.coef), rows.stop - rows.start)  # the budget may be beyond 64 bits
-            state, scores = state._learn_block(rule, X[rows], y[rows], n_seen + rows.start, limit)
+            first_row = n_seen + rows.start
+            state, scores = state._learn_block(rule, X[rows], y[rows], first_row, limit)
             parts.append(scores)
+            if rule.update == "newton" and rule.lost_penalty(first_row + len(scores)):
+                state = state._with_penalty_renewed(rule)
         return state, np.vstack(parts)
 
     def _learn_block(self, rule: Rule, X: Rows, y: Array, n_seen: int, limit: int) -> tuple["Support", Array]:
@@ -89,7 +108,7 @@ class Support:
         with one_blas_thread():
             scores = cross @ self.coef
             if rule.update == "newton":
-                return self._by_newton(rule, X, y, cross / rule.alpha, gram / rule.alpha, scores, limit)
+                return self._by_newton(rule, X, y, cross / rule.alpha, gram / rule.alpha, scores, n_seen, limit)
             return self._by_gradient(rule, X, y, gram, scores, n_seen, limit)
 
     def _by_gradient(
@@ -99,26 +118,43 @@ class Support:
         coef, active, counts = np.zeros((n, k)), np.zeros(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
         result = core.OnlineResult(scores, coef, active, counts)
         steps = rule.lengths(n_seen, n)
-        core.online_kernel_gradient(gram, y, rule.loss, steps, limit, result)
+        core.online_kernel_gradient(gram, y, rule.loss, steps, rule.decay, limit, result)
         n_done, n_active = counts.tolist()
         rows = _joined(self.rows, X[active[:n_active]])
-        return replace(self, rows=rows, coef=np.vstack([self.coef, coef[:n_active]])), scores[:n_done]
+        coef = np.vstack([rule.decay**n_done * self.coef, coef[:n_active]])
+        return replace(self, rows=rows, coef=coef), scores[:n_done]
 
     def _by_newton(
-        self, rule: Rule, X: Rows, y: Array, cross: Array, gram: Array, scores: Array, limit: int
+        self, rule: Rule, X: Rows, y: Array, cross: Array, gram: Array, scores: Array, n_seen: int, limit: int
     ) -> tuple["Support", Array]:
         known = _solved(self.factor, cross.T)
-        steps = newton_steps(rule, gram - known.T @ known, y, scores, limit)
+        row_weight = rule.row_weight(_age(rule, n_seen), len(y))
+        steps = newton_steps(rule, gram - known.T @ known, y, row_weight, scores, limit)
         factor = _bordered(self.factor, known[:, steps.active].T, steps.factor)
         rho = np.vstack([self.rho, steps.coef])
         coef = _solved(factor, rho, transposed=True) / rule.alpha
         return Support(self.kernel, _joined(self.rows, X[steps.active]), coef, factor, rho), scores[: steps.n_done]
 
-    def explicit(self, owner: str, rule: Rule, rank: int | None) -> tuple[Nystroem, Weights]:
+    def _with_penalty_renewed(self, rule: Rule) -> "Support":
+        """Return the state with the penalty alpha again, and the weights v relative to the row that is now the last.
+
+        Only the diagonal 1 / (v c) of L L^T changes, by the factor of a half-life. The coefficients are then those of
+        the minimum with the renewed penalty, since L rho, the targets of the rows, stay.
+        """
+        square, targets = self.factor @ self.factor.T, self.factor @ self.rho
+        noise = np.diagonal(square) - (self.kernel.diag(self.rows) + 1) / rule.alpha
+        grown = np.minimum(noise / rule.decay ** (rule.half_life or 0), _FORGOTTEN)
+        np.fill_diagonal(square, np.diagonal(square) - noise + grown)
+        factor = cholesky(square, lower=True, check_finite=False)
+        rho = _solved(factor, targets)
+        return replace(self, factor=factor, rho=rho, coef=_solved(factor, rho, transposed=True) / rule.alpha)
+
+    def explicit(self, owner: str, rule: Rule, rank: int | None, n_seen: int) -> tuple[Nystroem, Weights]:
         """Return the Nystroem map on the rows, and the weights on its features and the constant one, of the same f.
 
         At full rank <z(x_i), z(x)> = k(x_i, x) for these rows x_i, so f does not change. Neither does the inverse
-        curvature of Newton steps, A^-1 = I / alpha - U^T U with U = L^-1 Z / alpha. A smaller rank projects both.
+        curvature of Newton steps, A^-1 = I / alpha - U^T U with U = L^-1 Z / alpha, divided by decay^n for the n rows
+        since the last half-life ended. A smaller rank projects both.
         """
         m = self.rows.shape[0]
         nystroem = Nystroem(self.kernel, n_components=m, landmarks=np.arange(m), rank=rank).fit(self.rows)
@@ -128,8 +164,14 @@ class Support:
             weights = replace(weights, coef=self.coef.T @ Z)
             if rule.update == "newton":
                 directions = _solved(self.factor, Z) / rule.alpha
-                weights = replace(weights, inverse=weights.inverse - directions.T @ directions)
+                inverse = weights.inverse - directions.T @ directions
+                weights = replace(weights, inverse=inverse / rule.decay ** _age(rule, n_seen))
         return nystroem, weights
+
+
+def _age(rule: Rule, n_seen: int) -> int:
+    """Return the rows since the last half-life ended."""
+    return 0 if rule.half_life is None else n_seen % rule.half_life
 
 
 def _joined(one: Rows, other: Rows) -> Rows:
