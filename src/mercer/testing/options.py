@@ -50,6 +50,7 @@ _BY_NAME: dict[str, tuple[object, ...]] = {
     "map": _MAPS,
     "maps": (list(_MAPS), [_MAPS[0]]),
     "n_init": (2,),
+    "new_classes": ("refuse", "learn"),
     "phi": ("cosine", "sigmoid", "step", "relu"),
     "psd": ("clip", "shift", None),
     "reduction": ("pca", "landmarks"),
