@@ -15,6 +15,9 @@ from mercer.data.columns import Choice, Column, refuse_text
 from mercer.data.sources import Block, Reader, Source, entries, own_rows, source_of, stacked
 from mercer.validation import block_norm, check_matrix
 
+# The layout of rows by whether they are sparse, for errors.
+_LAYOUTS = {False: "dense", True: "CSR"}
+
 
 class Blocks:
     """Rows in blocks of ``block_rows``; each pass reads the source again and yields the same blocks.
@@ -136,14 +139,14 @@ class Blocks:
         held: list[Block] = []
         n_held = 0
         for piece in self._checked_pieces(size, finite=finite):
-            start = 0
-            while n_held + piece.n_rows - start >= size:
+            start, n_rows = 0, piece.n_rows
+            while n_held + n_rows - start >= size:
                 stop = start + size - n_held
                 yield stacked([*held, piece.rows(slice(start, stop))])
                 held, n_held, start = [], 0, stop
-            if start < piece.n_rows:
-                held.append(piece.rows(slice(start, piece.n_rows)))
-                n_held += piece.n_rows - start
+            if start < n_rows:
+                held.append(piece.rows(slice(start, n_rows)))
+                n_held += n_rows - start
         if held:
             yield stacked(held)
 
@@ -155,8 +158,8 @@ class Blocks:
 
     def recut(self, block_rows: int | None, owner: str, *, trusted: bool = False) -> "Blocks":
         """Return the same rows in blocks of another size, for another owner; no longer checked where ``trusted``."""
-        mine = {"y": self._y, "sample_weight": self._sample_weight, "trusted": self._trusted or trusted}
-        other = Blocks(self.reader, block_rows, owner=owner, **mine)  # type: ignore[arg-type]
+        y, weight, trusted = self._y, self._sample_weight, self._trusted or trusted
+        other = Blocks(self.reader, block_rows, y=y, sample_weight=weight, owner=owner, trusted=trusted)
         other._n_rows = self._n_rows
         return other
 
@@ -224,7 +227,7 @@ class Blocks:
         kinds = {
             "columns": (self.width, X.shape[1]),
             "type": (self.dtype, X.dtype),
-            "layout": tuple("CSR" if is_csr else "dense" for is_csr in (self.is_sparse, sparse.issparse(X))),
+            "layout": (_LAYOUTS[self.is_sparse], _LAYOUTS[sparse.issparse(X)]),
         }
         for what, (expected, found) in kinds.items():
             if expected != found:

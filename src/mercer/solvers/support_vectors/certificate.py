@@ -1,8 +1,7 @@
 """The best weights and duals seen of support vector problems, with the duality gap between them."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import core
@@ -30,31 +29,30 @@ class Certificate(Incumbent):
 
     def __init__(self, Z: Rows, problems: BoxProblems):
         self._Z, self._problems = Z, problems
-        self._n_rows, self._width = int(Z.shape[0]), int(Z.shape[1])
+        self._rows, self._columns = row_blocks(Z.shape[0], _CHECK_ROWS), row_blocks(Z.shape[1], _SUM_COLUMNS)
         at_zero = np.zeros(problems.targets.shape[1])
-        for rows in row_blocks(self._n_rows, _CHECK_ROWS):
+        for rows in self._rows:
             at_zero += problems.losses(rows, np.zeros_like(problems.targets[rows])).sum(axis=0)
-        super().__init__(len(at_zero), self._width + 1)
+        super().__init__(len(at_zero), Z.shape[1] + 1)
         self.offer_zero(at_zero)
         self.duals = np.zeros_like(problems.targets, dtype=np.float64)
         self.is_precise = False
 
     def weights(self, duals: Array) -> Array:
         """Return the weights that belong to duals, of shape (K, D + 1), summed in float64."""
-        Z, value = self._Z, np.zeros((duals.shape[1], self._width + 1))
+        Z, value = self._Z, np.zeros((duals.shape[1], self._Z.shape[1] + 1))
         value[:, -1] = self._problems.constant * duals.sum(axis=0)
-        blocks = row_blocks(self._n_rows, _CHECK_ROWS)
         factors = duals.astype(self._dtype, copy=False)
         if sparse.issparse(Z):
-            for rows in blocks:
+            for rows in self._rows:
                 value[:, :-1] += (Z[rows].T @ factors[rows]).T
             return value
 
         def work(columns: slice) -> None:
-            for rows in blocks:
+            for rows in self._rows:
                 value[:, columns] += factors[rows].T @ Z[rows, columns]
 
-        for_each_block(work, row_blocks(self._width, _SUM_COLUMNS))
+        for_each_block(work, self._columns)
         return value
 
     def measure(self, duals: Array, value: Array | None = None, chosen: Array | None = None) -> None:
@@ -76,13 +74,12 @@ class Certificate(Incumbent):
         self.duals[:, higher] = duals[:, higher]
 
     @property
-    def _dtype(self) -> Any:
+    def _dtype(self) -> DTypeLike:
         return np.float64 if self.is_precise else self._Z.dtype
 
     def _measured(self, value: Array, duals: Array) -> tuple[Array, Array]:
         """Return each problem's sum of the gaps of its coordinates, and its objective."""
-        blocks = row_blocks(self._n_rows, _CHECK_ROWS)
-        parts = np.empty((len(blocks), 2, len(value)))
+        parts = np.empty((len(self._rows), 2, len(value)))
         weights = value[:, :-1].T.astype(self._dtype)
         constant = self._problems.constant * value[:, -1]
 
@@ -92,6 +89,6 @@ class Certificate(Incumbent):
             parts[number, 0] = self._problems.gaps(rows, scores, duals[rows]).sum(axis=0)
             parts[number, 1] = self._problems.losses(rows, scores).sum(axis=0)
 
-        for_each_block(work, list(enumerate(blocks)))
+        for_each_block(work, list(enumerate(self._rows)))
         gaps, losses = parts.sum(axis=0)
         return np.maximum(gaps, 0.0), losses + 0.5 * np.einsum("kj,kj->k", value, value)
