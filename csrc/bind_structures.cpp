@@ -321,7 +321,9 @@ int64_t py_fragment_keys(const Array<const int64_t, 1>& trees, const Array<const
     uint64_t* keys = counted ? vector<uint64_t>("out_keys", out_keys) : nullptr;
     int64_t* sizes = counted ? vector<int64_t>("out_sizes", out_sizes) : nullptr;
     const nb::gil_scoped_release released;
-    return fragment_keys(rows, {max_size, leaves, seed}, counted ? length(out_keys) : most, ends, keys, sizes);
+    const Fragments asked = {max_size, leaves, seed};
+    const int64_t number = count_fragments(rows, asked, counted ? length(out_keys) : most);
+    return counted && number >= 0 ? fragment_keys(rows, asked, ends, keys, sizes) : number;
 }
 
 template <class T>

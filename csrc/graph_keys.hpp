@@ -32,7 +32,7 @@ inline void refine(const GraphRows& rows, int64_t depth, uint64_t seed, uint64_t
             out[v] = as_key(labels[static_cast<std::size_t>(v)]);
         }
         for (int64_t round = 1; round <= depth; ++round) {
-            const uint64_t salt = joined(seed, static_cast<uint64_t>(round));
+            const uint64_t salt = joined(~seed, static_cast<uint64_t>(round));  // no label of round 0 equals it
             out += size;
             for (std::size_t v = 0; v < static_cast<std::size_t>(size); ++v) mixed[v] = mixed64(labels[v] ^ salt);
             for (int64_t v = 0; v < size; ++v) {

@@ -50,6 +50,17 @@ from mercer import (
     VovkPolynomial,
 )
 from mercer.data import TablePreparation, open_source
+from mercer.features import ConvolutionFeatures, PartFeatures
+from mercer.kernels import (
+    Convolution,
+    GappedKmers,
+    ShortestPath,
+    Spectrum,
+    SubsetTree,
+    Subtree,
+    WeightedDegree,
+    WeisfeilerLehman,
+)
 from mercer.learners import ColumnPreparation
 from mercer.learners.table_model import TableModel
 
@@ -85,6 +96,8 @@ def kernels() -> list[Any]:
         Intersection(),
         JensenShannon(),
         Laplacian(gamma=0.3),
+        *(Spectrum(3), GappedKmers(4, 2, both_strands=True, alphabet="ACGT"), WeightedDegree(3)),
+        *(WeisfeilerLehman(2), ShortestPath(), Subtree(0.5), SubsetTree(0.4), Convolution(GAUSSIAN, average="root")),
         Linear(),
         Matern(1.2, length_scale=1.0),
         Metric(GAUSSIAN, np.eye(4)[:, :2]),
@@ -153,6 +166,15 @@ def maps() -> Iterator[tuple[Any, Any]]:
     yield mercer.Nystroem("precomputed", n_components=6, landmarks="uniform", random_state=0), GAUSSIAN(ROWS)
     yield mercer.MEKA(GAUSSIAN, n_clusters=2, rank=3, random_state=0), ROWS
     yield mercer.MEKA(GAUSSIAN, n_clusters=2, rank=3, psd=None, random_state=0), CSR
+
+
+def objects() -> Iterator[tuple[Any, Any]]:
+    """Yield maps of objects, and the objects."""
+    strings, bags = ["acgtacgt", "ttga", "acca"], [ROWS[:3], ROWS[3:4]]
+    yield PartFeatures(Spectrum(2), n_components=None), strings
+    yield PartFeatures(Normalized(Spectrum(2)) + GappedKmers(3, 1), n_components=16, random_state=0), strings
+    yield PartFeatures(WeisfeilerLehman(2), n_components=64, sparse_output=True), [([(0, 1)], 2), ([], 1)]
+    yield ConvolutionFeatures(mercer.FourierFeatures(GAUSSIAN, n_components=6), average="mean"), bags
 
 
 def learners() -> Iterator[tuple[Any, Any, Any]]:
@@ -230,6 +252,8 @@ def examples() -> Iterator[Example]:
         for kernel in kernels():
             yield Example(kernel, ROWS)
         for feature_map, X in maps():
+            yield Example(feature_map.fit(X), X)
+        for feature_map, X in objects():
             yield Example(feature_map.fit(X), X)
         for learner, X, y in learners():
             yield Example(learner.fit(X) if y is None else learner.fit(X, y), X)

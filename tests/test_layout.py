@@ -18,6 +18,8 @@ ELSEWHERE = {
     "bench/comparison.py": ("cli/test_compare.py", "the experiment is tested by the command that runs it"),
     "data/sources/compression.py": ("data/sources/test_files.py", "one law holds for all formats and compressions"),
     "data/sources/matrices.py": ("data/sources/test_files.py", "one law holds for all formats and compressions"),
+    "features/structured/draws.py": ("features/structured/test_part_features.py", "two short draws of one map"),
+    "kernels/structured/alphabets.py": ("kernels/structured/test_spectrum.py", "letters are tested in the kernels"),
     "reference": ("core", "every primitive is compared with its compiled twin, and both with the definition"),
     "state": ("storage", "declarations are tested on the model files that they guard"),
     "validation": ("features/test_bad_input.py", "errors are tested where users meet them"),

@@ -122,7 +122,7 @@ def subtree_keys(X: Trees, seed: int) -> tuple[Keys, Array]:
 
 def fragment_keys(X: Trees, max_size: int, seed: int, *, leaves: bool, most: int) -> tuple[Keys, Array] | None:
     """Return the keys and sizes of all fragments of at most ``max_size`` productions; None if they exceed ``most``."""
-    pointers = np.empty(len(X) + 1, dtype=np.int64)
+    pointers = np.zeros(len(X) + 1, dtype=np.int64)
     given = (X.pointers(), X.labels, X.parents, max_size, leaves, seed, most)
     nothing = (np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
     number = _primitives.fragment_keys(*given, pointers, *nothing)

@@ -41,6 +41,20 @@ LEAVES = st.one_of(
 )
 
 
+# Kernels of objects, which do not mix with kernels of rows.
+OF_OBJECTS = [
+    kernels.Spectrum(5, least=3, counts="presence", alphabet="ACGT", fold_case=True),
+    kernels.Spectrum(2, tokens=True),
+    kernels.GappedKmers(8, 2, both_strands=True, alphabet="ACGT"),
+    kernels.WeightedDegree(4),
+    kernels.WeisfeilerLehman(3, counts="intersection"),
+    kernels.ShortestPath(),
+    kernels.Subtree(0.5),
+    kernels.SubsetTree(0.4, max_size=3, leaves=False),
+    kernels.Convolution(mercer.Gaussian(gamma=0.5), average="mean"),
+]
+
+
 def _grown(inner):
     return st.one_of(
         st.builds(lambda a, b: a + b, inner, inner),
@@ -65,11 +79,17 @@ def test_what_a_kernel_prints_parses_to_the_same_kernel(kernel):
     assert repr(again) == repr(kernel)
 
 
+@pytest.mark.parametrize("kernel", OF_OBJECTS, ids=repr)
+def test_kernels_of_objects_print_and_parse_too(kernel):
+    for one in (kernel, 2.0 * kernel + mercer.Normalized(kernel)):
+        assert parse_kernel(repr(one)) == one
+
+
 def test_every_concrete_public_kernel_has_a_place_in_the_law_above():
     drawn = {"Sum", "Product", "Scaled", "Normalized", "Composed", "ScaledColumns", "Columns", "Metric"}
-    drawn |= {type(leaf).__name__ for leaf in _leaves()}
+    drawn |= {type(leaf).__name__ for leaf in [*_leaves(), *OF_OBJECTS]}
     of_functions_and_matrices = {"DotProduct", "FunctionKernel", "PrecomputedKernel"}
-    assert set(public_classes(Kernel)) - drawn == of_functions_and_matrices
+    assert set(public_classes(Kernel, of_objects=True)) - drawn == of_functions_and_matrices
 
 
 def _leaves():

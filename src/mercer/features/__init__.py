@@ -32,12 +32,15 @@ from mercer.features.sketches.linear import LinearFeatures
 from mercer.features.sketches.maclaurin import RandomMaclaurin
 from mercer.features.sketches.split_sketch import SplitSketch
 from mercer.features.sketches.tensor_sketch import TensorSketch
+from mercer.features.structured.convolution_features import ConvolutionFeatures
+from mercer.features.structured.part_features import PartFeatures
 
 __all__ = [
     "AdditiveFeatures",
     "CategoryFeatures",
     "Components",
     "Concatenate",
+    "ConvolutionFeatures",
     "ExponentialChi2Features",
     "Fastfood",
     "FeatureMap",
@@ -48,6 +51,7 @@ __all__ = [
     "Normalize",
     "Nystroem",
     "OrthogonalFeatures",
+    "PartFeatures",
     "QuasiRandomFeatures",
     "RandomBinning",
     "RandomMaclaurin",

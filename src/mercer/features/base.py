@@ -20,13 +20,13 @@ from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 from mercer.recycling import empty
 from mercer.state import Count, Member, Names, Sizes, Stored, require
+from mercer.structures import Ragged, as_rows, check_objects
+from mercer.structures.domains import Domain
 from mercer.validation import (
     block_norm,
     check_finite_features,
     check_finite_result,
-    check_matrix,
     check_memory,
-    check_rows,
     check_same_width,
 )
 
@@ -105,7 +105,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             its data: ``Z.resize`` refuses it, ``np.resize`` and ``Z.copy()`` take it.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_objects(self, self.domain, X, reset=False)
         name, shape = type(self).__name__, (X.shape[0], self.n_features_out_)
         check_memory(
             name, "n_components", shape[1], shape[0] * shape[1] * X.dtype.itemsize, f"{shape[0]} rows of features"
@@ -152,7 +152,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _write_checked(self, write: Writer, X: Rows, rows: slice, out: Array) -> None:
         """Write the features of a block, refusing rows that are not finite, and features that would not be."""
         name = type(self).__name__
-        norm = block_norm(name, "X", X, rows)
+        norm = np.inf if isinstance(X, Ragged) else block_norm(name, "X", X, rows)
         write(rows, out)
         if not self._cannot_overflow(norm, X):
             check_finite_features(name, out, rows.start)
@@ -176,8 +176,8 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         check_is_fitted(self)
         name = type(self).__name__
-        X = check_matrix(name, "X", X)
-        Y = X if Y is None else check_matrix(name, "Y", Y)
+        X = as_rows(name, self.domain, X)
+        Y = X if Y is None else as_rows(name, self.domain, Y, "Y")
         check_same_width(name, X, Y)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -192,7 +192,9 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def check_fit(self, X: Rows) -> Any:
         """Return the rows that ``fit`` was given, checked: their shape, and every entry finite."""
-        X = check_rows(self, X, reset=True)
+        X = check_objects(self, self.domain, X, reset=True)
+        if isinstance(X, Ragged):  # packed objects hold no numbers that are not finite
+            return X
         name = type(self).__name__
         for_each_block(lambda rows: block_norm(name, "X", X, rows), row_blocks(X.shape[0]))
         return X
@@ -222,6 +224,11 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def bias(self, X: Array, Y: Array) -> Array | float:
         """Return the mean of <z(x), z(y)> over the draws less k(x, y), where ``exact_variance`` has a closed form."""
         return 0.0
+
+    @property
+    def domain(self) -> Domain:
+        """What the map takes: ``"rows"`` of numbers, or objects, such as ``"strings"``."""
+        return self.kernel_.domain if hasattr(self, "kernel_") else "rows"
 
     @property
     def is_random(self) -> bool:
@@ -296,6 +303,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.two_d_array = self.domain == "rows"
+        tags.input_tags.string = self.domain == "strings"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -27,11 +27,14 @@ from mercer.features.sketches.linear import LinearFeatures
 from mercer.features.sketches.maclaurin import RandomMaclaurin
 from mercer.features.sketches.split_sketch import SplitSketch
 from mercer.features.sketches.tensor_sketch import TensorSketch
+from mercer.features.structured.convolution_features import ConvolutionFeatures
+from mercer.features.structured.part_features import PartFeatures
 from mercer.kernels import (
     AdditiveKernel,
     ArcCosine,
     Columns,
     Composed,
+    Convolution,
     DotProductKernel,
     ExpectedProduct,
     ExponentialChi2,
@@ -51,6 +54,7 @@ from mercer.kernels import (
 )
 from mercer.kernels.frequencies import is_shift_invariant
 from mercer.kernels.parameter import as_kernel
+from mercer.kernels.structured.parts import is_keyed
 from mercer.validation import check_integer
 
 MapFactory = Callable[[Kernel, int], FeatureMap]
@@ -165,6 +169,10 @@ def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", r
 
 
 def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
+    if is_keyed(kernel):  # sums, multiples and normalised ones of part kernels stay sparse in one map
+        return PartFeatures(kernel, n_components=n_components)
+    if isinstance(kernel, Convolution):
+        return ConvolutionFeatures(_map_of(kernel.kernel, n_components, method), average=kernel.average)
     if isinstance(kernel, Sum):
         members = [_map_of(term, n_components, method) for term in kernel.terms]
         return Concatenate(members, n_components=n_components)

@@ -11,6 +11,7 @@ from mercer.features.base import LARGEST_WIDTH, FeatureMap
 from mercer.kernels import Kernel
 from mercer.kernels.parameter import as_kernel
 from mercer.state import Sizes
+from mercer.structures.domains import Domain
 from mercer.validation import check_integer
 
 
@@ -26,6 +27,12 @@ class KernelMap(FeatureMap):
         self.kernel = kernel
         self.n_components = n_components
         self.random_state = random_state
+
+    @property
+    @override
+    def domain(self) -> Domain:
+        kernel = self._natural_kernel if self.kernel is None else self.kernel
+        return kernel.domain if isinstance(kernel, Kernel) else "rows"  # fit says what is wrong with others
 
     @override
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:

@@ -30,6 +30,15 @@ from mercer.kernels.metric import Metric
 from mercer.kernels.parse import KernelSyntaxError, parse_kernel
 from mercer.kernels.radial import Cauchy, RadialKernel, RationalQuadratic
 from mercer.kernels.stationary import StationaryKernel
+from mercer.kernels.structured.convolution import Convolution
+from mercer.kernels.structured.gapped_kmers import GappedKmers
+from mercer.kernels.structured.parts import PartKernel
+from mercer.kernels.structured.shortest_path import ShortestPath
+from mercer.kernels.structured.spectrum import Spectrum
+from mercer.kernels.structured.subset_tree import SubsetTree
+from mercer.kernels.structured.subtree import Subtree
+from mercer.kernels.structured.weighted_degree import WeightedDegree
+from mercer.kernels.structured.weisfeiler_lehman import WeisfeilerLehman
 from mercer.kernels.transforms import Columns, ScaledColumns, TransformedKernel
 
 __all__ = [
@@ -39,6 +48,7 @@ __all__ = [
     "Chi2",
     "Columns",
     "Composed",
+    "Convolution",
     "DotProduct",
     "DotProductKernel",
     "ExpectedProduct",
@@ -46,6 +56,7 @@ __all__ = [
     "ExponentialChi2",
     "ExponentialPower",
     "FunctionKernel",
+    "GappedKmers",
     "Gaussian",
     "Hellinger",
     "Intersection",
@@ -57,6 +68,7 @@ __all__ = [
     "Matern",
     "Metric",
     "Normalized",
+    "PartKernel",
     "Polynomial",
     "PrecomputedKernel",
     "Product",
@@ -65,11 +77,17 @@ __all__ = [
     "SameCategory",
     "Scaled",
     "ScaledColumns",
+    "ShortestPath",
     "Sigmoid",
+    "Spectrum",
     "StationaryKernel",
+    "SubsetTree",
+    "Subtree",
     "Sum",
     "TransformedKernel",
     "VovkInfinite",
     "VovkPolynomial",
+    "WeightedDegree",
+    "WeisfeilerLehman",
     "parse_kernel",
 ]

@@ -122,11 +122,8 @@ class Kernel(Value, ABC):
 
     @property
     def domain(self) -> Domain:
-        """What the kernel compares: ``"rows"`` of numbers, or objects, such as ``"strings"`` or ``"graphs"``.
-
-        That of the inner kernels, where there are any.
-        """
-        return next((inner.domain for inner in self._inner_kernels()), "rows")
+        """What the kernel compares: ``"rows"`` of numbers, or objects, such as ``"strings"`` or ``"graphs"``."""
+        return "rows"
 
     def check_domain(self, name: str, X: Rows) -> None:
         """Refuse rows outside the kernel's domain, naming row and column; every inner kernel is asked."""
@@ -214,6 +211,11 @@ class _Algebra(Kernel):
                 "(sklearn.compose.ColumnTransformer), or take kernels of one kind."
             )
 
+    @property
+    @override
+    def domain(self) -> Domain:
+        return self.terms[0].domain
+
 
 @dataclass(frozen=True, repr=False)
 class Sum(_Algebra):
@@ -297,6 +299,11 @@ class Scaled(Kernel):
         object.__setattr__(self, "scale", scale)
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"Scaled: kernel must be a kernel, got {self.kernel!r}.")
+
+    @property
+    @override
+    def domain(self) -> Domain:
+        return self.kernel.domain
 
     @override
     def evaluate(self, X: Rows, Y: Rows) -> Array:

@@ -92,6 +92,11 @@ class Normalized(Kernel):
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"Normalized: kernel must be a kernel, got {self.kernel!r}.")
 
+    @property
+    @override
+    def domain(self) -> Domain:
+        return self.kernel.domain
+
     @override
     def evaluate(self, X: Rows, Y: Rows) -> Array:
         values = self.kernel.evaluate(X, Y)

@@ -3,7 +3,7 @@
     sum     := product (("+" | "-") product)*
     product := signed (("*" | "/") signed)*
     signed  := "-"? value
-    value   := number | text | None | Name "(" arguments ")" | "(" sum ")" | sequence
+    value   := number | text | None | True | False | Name "(" arguments ")" | "(" sum ")" | sequence
 
 Kernels add and multiply; numbers may also be subtracted and divided, so that ``gamma=1/784`` can be written.
 """
@@ -45,6 +45,7 @@ _OTHER_NAMES = {
 # What a part of an expression may be.
 _Operand: TypeAlias = Kernel | int | float
 _Value: TypeAlias = "_Operand | str | tuple[_Value, ...] | None"
+_CONSTANTS = {"None": None, "True": True, "False": False}
 _OPERATIONS: dict[str, Callable[[_Operand, _Operand], _Operand]] = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
@@ -234,8 +235,8 @@ class _Parser:
         return tuple(items) if is_sequence or not items else items[0]
 
     def _named(self, token: _Token) -> _Value:
-        if token.text == "None" and not (self._here.kind == "mark" and self._here.text == "("):
-            return None
+        if token.text in _CONSTANTS and not (self._here.kind == "mark" and self._here.text == "("):
+            return _CONSTANTS[token.text]
         cls = _kernels().get(token.text)
         if cls is None:
             raise self._fault(_unknown(token.text), token)

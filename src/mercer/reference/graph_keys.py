@@ -31,7 +31,7 @@ def refine(
     current = joined(start, labels[:n_nodes].astype(np.uint64))
     out_keys[place] = as_key(current)
     for round_number in range(1, depth + 1):
-        salt = joined(start, np.uint64(round_number))
+        salt = joined(~start, np.uint64(round_number))  # no label of round 0 equals it
         sent = mixed64(current ^ salt)[target]
         if len(edge_labels):
             sent = joined(sent, edge_labels[: len(source)].astype(np.uint64))

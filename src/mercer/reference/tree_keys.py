@@ -35,29 +35,53 @@ def fragment_keys(
 ) -> int:
     """Write a key and a size for each fragment of at most ``max_size`` productions; return their number.
 
-    A production is a node with all its children; a leaf is one, of size 1, with ``leaves``. With empty ``out_keys``
-    fragments are counted alone, and -1 is returned if there are more than ``most``.
+    A production is a node with all its children; a leaf is a fragment of its own, of size 1, with ``leaves``. With
+    empty ``out_keys`` fragments are counted alone. -1 is returned if there are more than ``most``, or than ``out_keys``
+    holds.
     """
-    n, counted = 0, len(out_keys) > 0
+    listed = [
+        (labels[first:last].astype(np.uint64), parents[first:last].tolist())
+        for first, last in zip(trees[:-1].tolist(), trees[1:].tolist(), strict=True)
+    ]
+    number = sum(_number(of_tree, max_size, leaves) for _, of_tree in listed)
+    counted = len(out_keys) > 0
+    if number > (len(out_keys) if counted else most):
+        return -1
+    if not counted:
+        return number
+    n = 0
     out_pointers[0] = 0
-    for t, (first, last) in enumerate(zip(trees[:-1].tolist(), trees[1:].tolist(), strict=True)):
-        for found in _fragments(labels[first:last].astype(np.uint64), parents[first:last], max_size, leaves, seed):
+    for t, (of_labels, of_parents) in enumerate(listed):
+        for found in _fragments(of_labels, of_parents, max_size, leaves, seed):
             for size, hashes in enumerate(found):
                 stop = n + len(hashes)
-                if not counted and stop > most:
-                    return -1
-                if counted:
-                    out_keys[n:stop], out_sizes[n:stop] = as_key(np.array(hashes, dtype=np.uint64)), size
+                out_keys[n:stop], out_sizes[n:stop] = as_key(np.array(hashes, dtype=np.uint64)), size
                 n = stop
         out_pointers[t + 1] = n
     return n
 
 
-def _fragments(labels: Array, parents: Array, max_size: int, leaves: bool, seed: int) -> list[list[list[Array]]]:
+def _number(parents: list[int], max_size: int, leaves: bool) -> int:
+    """Return the number of fragments of a tree, from counts by size, which are carried from children to parents."""
+    counts = [[0, 1] + [0] * (max_size - 1) for _ in parents]
+    number = 0
+    for v in range(len(parents) - 1, -1, -1):
+        is_leaf = v not in parents
+        if not is_leaf or leaves:
+            number += sum(counts[v])
+        if v and not is_leaf:
+            above = counts[parents[v]]
+            counts[parents[v]] = [
+                above[s] + sum(above[s - c] * counts[v][c] for c in range(1, s)) for s in range(max_size + 1)
+            ]
+    return number
+
+
+def _fragments(labels: Array, parents: list[int], max_size: int, leaves: bool, seed: int) -> list[list[list[Array]]]:
     """Return the hashes of the fragments at each node, from the last to the first, by their size."""
     children: list[list[int]] = [[] for _ in labels]
     for v in range(1, len(labels)):
-        children[int(parents[v])].append(v)
+        children[parents[v]].append(v)
     of_nodes: dict[int, list[list[Array]]] = {}
     for v in range(len(labels) - 1, -1, -1):
         found: list[list[Array]] = [[] for _ in range(max_size + 1)]
@@ -67,7 +91,8 @@ def _fragments(labels: Array, parents: Array, max_size: int, leaves: bool, seed:
                 production = joined(production, labels[c])
             found[1].append(joined(production, np.uint64(len(children[v]))))
         for c in children[v]:
-            found = _with_child(found, of_nodes[c], max_size)
+            # the production of the parent names its leaves: they have nothing to be expanded to
+            found = _with_child(found, of_nodes[c] if children[c] else [[]] * (max_size + 1), max_size)
         of_nodes[v] = found
     return list(of_nodes.values())
 

@@ -107,20 +107,21 @@ class Graphs(Ragged):
         """Pack edges between nodes of the union, each of which is listed once or more, in any direction."""
         n_nodes = len(labels)
         if edge_labels is None:
-            keys = np.unique(np.concatenate([edges[:, 0] * n_nodes + edges[:, 1], edges[:, 1] * n_nodes + edges[:, 0]]))
+            source, target, degrees = _both_directions(edges, n_nodes)
         else:
             keys, edge_labels = _with_labels(owner, edges, edge_labels, starts)
-        source, target = np.divmod(keys, max(n_nodes, 1))
-        graph = np.searchsorted(starts, source, side="right") - 1
-        degrees = np.bincount(source, minlength=n_nodes)
+            source, target = np.divmod(keys, max(n_nodes, 1))
+            degrees = np.bincount(source, minlength=n_nodes)
+        graph_of_node = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         arrays = {
             "labels": labels,
             "degrees": degrees.astype(np.int32),
             "attributes": attributes,
-            "neighbours": (target - starts[graph]).astype(np.int32),
+            "neighbours": (target - starts[graph_of_node[source]]).astype(np.int32),
             "edge_labels": edge_labels,
         }
-        pointers = {"nodes": starts, "edges": ends_of(np.bincount(graph, minlength=len(starts) - 1))}
+        n_edges = np.bincount(graph_of_node, degrees, len(starts) - 1)
+        pointers = {"nodes": starts, "edges": ends_of(n_edges)}
         return cls._with(pointers, arrays, np.float32 if attributes is None else attributes.dtype)
 
     @property
@@ -224,6 +225,17 @@ def _labels(owner: str, name: str, i: int, what: str, labels: Sequence[Any]) -> 
             raise refuse(owner, name, i, f"must have integers or text for every {what}", label, way_out)
         numbers[place] = number
     return numbers
+
+
+def _both_directions(edges: Array, n_nodes: int) -> tuple[Array, Array, Array]:
+    """Return the ends of all edges in both directions, each once and in order, and the degrees of the nodes."""
+    one_way = sparse.csr_array(
+        (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes)
+    )
+    one_way.data[:] = 1  # sums of repeated edges may overflow to 0
+    both = one_way + one_way.T.tocsr()
+    degrees = np.diff(both.indptr)
+    return np.repeat(np.arange(n_nodes), degrees), both.indices, degrees
 
 
 def _with_labels(owner: str, edges: Array, labels: Array, starts: Array) -> tuple[Array, Array]:

@@ -20,11 +20,15 @@ from mercer.testing.samples import sample_rows
 
 _Base = TypeVar("_Base")
 
+# Kernels and maps of objects.
+_OF_OBJECTS = (kernels.PartKernel, kernels.Convolution, features.PartFeatures, features.ConvolutionFeatures)
 _METHODS = ("transform", "predict", "decision_function", "predict_proba", "score_samples")
 
 
-def public_classes(base: type[_Base]) -> dict[str, type[_Base]]:
+def public_classes(base: type[_Base], *, of_objects: bool = False) -> dict[str, type[_Base]]:
     """Return the concrete public classes that derive from a base, by name: those at the top and those of packages.
+
+    Classes that take objects in place of rows of numbers are left out, unless ``of_objects``.
 
     >>> from mercer.gram import GramOperator
     >>> sorted(public_classes(GramOperator))
@@ -32,7 +36,8 @@ def public_classes(base: type[_Base]) -> dict[str, type[_Base]]:
     """
     values = [getattr(module, name) for module in (mercer, kernels, features, gram) for name in module.__all__]
     classes = [value for value in values if isinstance(value, type) and issubclass(value, base)]
-    return {found.__name__: found for found in classes if found is not base and not isabstract(found)}
+    wanted = [found for found in classes if of_objects or not issubclass(found, _OF_OBJECTS)]
+    return {found.__name__: found for found in wanted if found is not base and not isabstract(found)}
 
 
 def seeded(estimator: BaseEstimator) -> BaseEstimator:

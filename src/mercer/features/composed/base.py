@@ -14,6 +14,7 @@ from mercer._typing import Array, Rows, override
 from mercer.features.base import FeatureMap
 from mercer.features.sketches.tensor_sketch import TensorSketch
 from mercer.state import Member, Stored
+from mercer.structures.domains import Domain
 
 
 class Composition(FeatureMap):
@@ -35,6 +36,12 @@ class Composition(FeatureMap):
         for member in members:
             member.random_state = int(rng.randint(2**31 - 1))
             member.fit_member(X, np.random.RandomState(member.random_state))
+
+    @property
+    @override
+    def domain(self) -> Domain:
+        members = self.maps if isinstance(self.maps, list | tuple) else []
+        return next((member.domain for member in members if isinstance(member, FeatureMap)), "rows")
 
     def _check_params(self) -> None:
         self._members()
