@@ -153,7 +153,7 @@ def test_outliers_among_the_training_rows_are_followed_and_the_warning_says_so()
     rows = rng.standard_normal((2000, 3))
     rows[:3, 0] = [40.0, 60.0, 80.0]
     y = rows[:, 1]
-    model = KernelRidge(alpha=1e-6, random_state=0).fit(rows, y)
+    model = KernelRidge(alpha=1e-6, far_rows="keep", random_state=0).fit(rows, y)
     (message,) = messages(model.predict, rows)
     assert "3 of 2000 rows" in message
     assert "unless the model was trained on these very rows" in message
@@ -228,6 +228,7 @@ def test_the_rows_that_spoil_protein_are_among_those_warned_of():
         model = KernelRidge(n_components=1024, alpha="gcv", random_state=0).fit(rows[~held_out], y[~held_out])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        model._prior = None  # what it would be
         wrong = (model.predict(rows[held_out]) - y[held_out]) ** 2
     (warning,) = caught
     far = np.flatnonzero(np.abs(rows[held_out]).max(axis=1) > 8)

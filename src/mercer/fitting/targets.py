@@ -86,6 +86,11 @@ class Targets:
         """A point near the mean of the encoded targets, of shape (n_columns,)."""
         return np.zeros(self.n_columns)
 
+    @property
+    def mean_scores(self) -> Array:
+        """The mean of the encoded targets, of shape (n_columns,), from the survey."""
+        return self.origin
+
     def n_counted(self, weight: float) -> float:
         """Return the number of rows, counted with repetitions, whose solver weights sum to ``weight``."""
         return weight
@@ -195,6 +200,8 @@ class Classes(Targets):
         The factor of each class, from the survey; None where all are 1.
     total : float
         The sum of the sample weights, from the survey.
+    shares : ndarray of shape (n_classes,)
+        Part of the weights, factors included, that each class has, from the survey.
 
     Examples
     --------
@@ -213,6 +220,7 @@ class Classes(Targets):
     classes: Array = field(default_factory=lambda: np.zeros(0))
     factors: Array | None = None
     total: float = 0.0
+    shares: Array = field(default_factory=lambda: np.zeros(0))
 
     required = True
 
@@ -242,7 +250,13 @@ class Classes(Targets):
         assert isinstance(found, ClassTotals) and found.classes is not None  # noqa: S101, PT018 - of ``found_in``
         given = self.of(found.classes)
         factors = class_factors(self.owner, self.class_weight, given.classes, found.totals)
-        return replace(given, factors=factors, total=float(found.totals.sum()))
+        weights = found.totals if factors is None else found.totals * factors
+        return replace(given, factors=factors, total=float(found.totals.sum()), shares=weights / weights.sum())
+
+    @property
+    def mean_scores(self) -> Array:
+        """The mean of the signs of each column."""
+        return 2.0 * self.shares[1:] - 1.0 if self.is_flat else 2.0 * self.shares - 1.0
 
     def of(self, classes: Array) -> Self:
         """Return the targets with these classes, at least two."""

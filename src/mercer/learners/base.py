@@ -18,8 +18,9 @@ from mercer.fitting.map_plan import BLOCK_ROWS, rows_per_block
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.callers import caller_level
-from mercer.learners.far_rows import LIMITS
+from mercer.learners.far_rows import LEVEL, LIMITS
 from mercer.learners.predictions import LinearScores, Predictor
+from mercer.learners.shrinkage import Leverage, Shrinker, returns_to_prior
 from mercer.learners.training_rows import training_rows
 from mercer.solvers import Solution
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, require
@@ -35,7 +36,12 @@ SCORES = Stored(
     coef_=Either((Reals(("f",)), Reals(("k", "f")))),
     intercept_=Either((Real(), Reals(("k",)))),
 )
-LINEAR = Stored(**SOLVED, **SCORES)
+LINEAR = Stored(
+    **SOLVED,
+    **SCORES,
+    prior=Reals(("k",), attribute="_prior", optional=True),  # of rows far away
+    leverage=Member(Leverage, {"n_features": "f"}, attribute="_leverage", nullable=True, optional=True),
+)
 
 
 class Learner(Predictor, NestedParams, BaseEstimator):
@@ -186,7 +192,40 @@ class KernelLearner(Learner):
 
 
 class LinearLearner(LinearScores, KernelLearner):
-    """A model whose scores are linear in the features."""
+    """A model whose scores are linear in the features; where ``far_rows`` is "shrink", those of far rows are shrunk."""
+
+    far_rows: str = "keep"
+    _prior: Array | None = None
+    _leverage: Leverage | None = None
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.far_rows not in ("shrink", "keep"):
+            raise ValueError(f"{type(self).__name__}: far_rows must be 'shrink' or 'keep', got {self.far_rows!r}.")
+
+    def _keep(self, solution: Solution, rows: FeatureRows) -> None:
+        super()._keep(solution, rows)
+        if self._shrinks_far_rows():
+            self._prior = self._prior_scores(rows.targets)
+
+    def _shrinks_far_rows(self) -> bool:
+        """Return whether far rows are shrunk: features do not decay there though the whole kernel does."""
+        return self.far_rows == "shrink" and returns_to_prior(self.feature_map_, LEVEL)
+
+    def _prior_scores(self, targets: Targets) -> Array:
+        """Return the scores (k,) of a model that knows no column of X."""
+        return targets.mean_scores
+
+    def _shrinker(self) -> Shrinker | None:
+        if self._prior is None or self._far_limits is None or self._far_margins is None:
+            return None
+        return Shrinker(self._prior, self._far_limits, self._far_margins, self._leverage)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        n_targets = 1 if self.coef_.ndim == 1 else len(self.coef_)
+        for known in (self._prior, None if self._leverage is None else self._leverage.limits):
+            require(known is None or len(known) == n_targets, "far rows must have a prior for each column of scores")
 
     def _set_linear(self, targets: Targets, coef: Array, intercept: Array) -> None:
         """Set coefficients (k, D) and intercepts (k,) in the shape of y."""

@@ -36,6 +36,7 @@ _TAIL = 0.005
 LEVEL = 0.01
 # Columns named in a warning.
 _NAMED = 5
+_NOWHERE = np.zeros(0, dtype=np.intp)
 
 
 def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: Rows | None = None) -> Array | None:
@@ -43,15 +44,18 @@ def far_limits(reaches: Array | None, ranges: ColumnRanges, sample: Rows | None 
 
     Without a sample the bulk is the range of all rows.
     """
-    if reaches is None:
-        return None
+    return None if reaches is None else _limits_and_margins(reaches, ranges, sample)[0]
+
+
+def _limits_and_margins(reaches: Array, ranges: ColumnRanges, sample: "Rows | None") -> tuple[Array, Array]:
+    """Return the limits (2, d), and how far they are from the bulk of each column (d,)."""
     low, high = ranges.low, ranges.high
     if sample is not None and sample.shape[0]:
         bulk = bulk_of(sample)
         wide = bulk[1] > bulk[0]
         low, high = np.where(wide, bulk[0], low), np.where(wide, bulk[1], high)
     margin = np.maximum(reaches, high - low)
-    return np.stack([low - margin, high + margin])
+    return np.stack([low - margin, high + margin]), margin
 
 
 def bulk_of(X: Rows) -> Array:
@@ -88,22 +92,30 @@ class FarRows:
         self._limits = limits
         self._lock = threading.Lock()
         self._n_rows = self._n_far = 0
+        self._shrinks = False
         self._columns: set[int] = set()
         if limits is not None:
             low, high = limits
             # columns where 0 is far: there, rows of a CSR matrix must store an entry
             self._zero_is_far = np.flatnonzero((low > 0) | (high < 0))
 
-    def see(self, X: Rows) -> None:
-        """Count the far rows of a block, an array or a CSR matrix."""
+    def see(self, X: Rows) -> tuple[Array, Array]:
+        """Count the far rows of a block, an array or a CSR matrix; return the rows and columns of its far entries."""
         if self._limits is None:
-            return
+            return _NOWHERE, _NOWHERE
         rows, columns = self._far_entries_of_csr(X) if sparse.issparse(X) else self._far_entries(X)
         n_far, found = (len(np.unique(rows)), np.unique(columns).tolist()) if len(rows) else (0, [])
         with self._lock:
             self._n_rows += X.shape[0]
             self._n_far += n_far
             self._columns.update(found)
+        return rows, columns
+
+    def see_shrunk(self, n_more: int, shrinks: bool = True) -> None:
+        """Count rows whose leverage alone shows them to be far, and keep that predictions of far rows are shrunk."""
+        with self._lock:
+            self._n_far += n_more
+            self._shrinks = shrinks
 
     def _far_entries(self, X: Array) -> tuple[Array, Array]:
         """Return the rows and columns of the far entries; most blocks have none by the ranges of their columns."""
@@ -133,13 +145,16 @@ class FarRows:
             names = gathering.names
         columns = [str(column if names is None else names[column]) for column in sorted(self._columns)]
         if gathering is not None:
-            gathering.add(self._n_rows, self._n_far, columns)
+            gathering.add(self._n_rows, self._n_far, columns, self._shrinks)
         elif self._n_far:
-            _warn(owner, self._n_rows, self._n_far, columns)
+            _warn(owner, self._n_rows, self._n_far, columns, self._shrinks)
 
 
 # What a fit keeps of its training rows; and what an online learner keeps of the rows it has seen and of its kernel.
-LIMITS = Stored(far_limits=Reals((2, "d"), finite=False, attribute="_far_limits", optional=True))
+LIMITS = Stored(
+    far_limits=Reals((2, "d"), finite=False, attribute="_far_limits", optional=True),
+    far_margins=Reals(("d",), positive=True, finite=False, attribute="_far_margins", optional=True),
+)
 RANGES = Stored(
     column_ranges=Reals((2, "d"), attribute="_column_ranges", optional=True),
     reaches=Reals(("d",), finite=False, attribute="_reaches", optional=True),
@@ -149,14 +164,16 @@ RANGES = Stored(
 class KnowsFarRows:
     """The limits that a learner keeps of its training rows, beyond which rows are far."""
 
-    # Beyond these values of a column a row is far; None where features follow the kernel.
+    # Beyond these values of a column a row is far, and their distance from the bulk; None where features follow the
+    # kernel.
     _far_limits: Array | None = None
+    _far_margins: Array | None = None
 
     def _set_far_limits(self, feature_map: FeatureMap, survey: Survey) -> None:
         sample = survey.sample.counted
-        limits = far_limits(feature_map.reaches(sample.shape[1], LEVEL), survey.ranges, sample)
-        if limits is not None:
-            self._far_limits = limits
+        reaches = feature_map.reaches(sample.shape[1], LEVEL)
+        if reaches is not None:
+            self._far_limits, self._far_margins = _limits_and_margins(reaches, survey.ranges, sample)
 
     def _far_rows(self) -> FarRows:
         """Return what counts the far rows of a prediction."""
@@ -180,6 +197,7 @@ class GatheredFarRows:
     def __init__(self, names: Sequence[str] | None = None) -> None:
         self.names = names
         self._n_rows = self._n_far = 0
+        self._shrinks = False
         self._columns: dict[str, None] = {}
 
     @contextmanager
@@ -194,10 +212,11 @@ class GatheredFarRows:
     def warn(self, owner: str) -> None:
         """Warn once of all far rows that were gathered."""
         if self._n_far:
-            _warn(owner, self._n_rows, self._n_far, list(self._columns))
+            _warn(owner, self._n_rows, self._n_far, list(self._columns), self._shrinks)
 
-    def add(self, n_rows: int, n_far: int, columns: list[str]) -> None:
+    def add(self, n_rows: int, n_far: int, columns: list[str], shrinks: bool = False) -> None:
         """Add the far rows of a call: how many of how many rows, and the columns in which they are far."""
+        self._shrinks |= shrinks
         self._n_rows += n_rows
         self._n_far += n_far
         self._columns.update(dict.fromkeys(columns))
@@ -206,14 +225,16 @@ class GatheredFarRows:
 _gathering: ContextVar[GatheredFarRows | None] = ContextVar("mercer_far_rows", default=None)
 
 
-def _warn(owner: str, n_rows: int, n_far: int, columns: list[str]) -> None:
+def _warn(owner: str, n_rows: int, n_far: int, columns: list[str], shrinks: bool) -> None:
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    where = f", in column{'s' if len(columns) > 1 else ''} {', '.join(columns[:_NAMED])}{more}" if columns else ""
+    shrunk = "Their predictions are shrunk towards the mean of the training rows (far_rows='keep' leaves them)."
+    kept = "Results may be wrong, unless the model was trained on these very rows."
     warn(
-        f"{owner}: {n_far} of {n_rows} rows lie far from the training rows, in column{'s' if len(columns) > 1 else ''} "
-        f"{', '.join(columns[:_NAMED])}{more}: the kernel between such a row and 99 % of the training rows is below "
-        f"{LEVEL:g}. Random Fourier features do not decay there, so results may be wrong, unless the model was "
-        "trained on these very rows. Clip or transform the columns (sklearn.preprocessing.QuantileTransformer), choose "
-        "alpha='loo' in ridge regression, or take features=Nystroem(...), whose features return to 0 with the kernel.",
+        f"{owner}: {n_far} of {n_rows} rows lie far from the training rows{where}: random Fourier features do not "
+        f"decay where the kernel does. {shrunk if shrinks else kept} Clip or transform columns with long tails "
+        "(sklearn.preprocessing.QuantileTransformer), choose alpha='loo' in ridge regression, or take "
+        "features=Nystroem(...), whose features return to 0 with the kernel.",
         UserWarning,
         stacklevel=caller_level(),
     )

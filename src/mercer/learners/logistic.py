@@ -6,7 +6,7 @@ from scipy.special import expit, log_softmax, softmax
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
 from mercer.features import FeatureMap
-from mercer.fitting import Classes, FeatureRows
+from mercer.fitting import Classes, FeatureRows, Targets
 from mercer.fitting.targets import ClassWeight
 from mercer.kernels import Kernel
 from mercer.learners.by_newton import by_newton_cg
@@ -14,6 +14,9 @@ from mercer.learners.classification import KernelClassifier
 from mercer.learners.warm_start import WarmLearner
 from mercer.solvers import Logistic, Loss, Multinomial, Solution
 from mercer.validation import check_integer, check_real
+
+# Share of a class whose rows all have the weight 0, for its logarithm.
+_LEAST_SHARE = 1e-9
 
 
 class KernelLogisticRegression(WarmLearner, KernelClassifier):
@@ -44,6 +47,9 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
     warm_start : bool, default=False
         Keep the map and begin at the coefficients of the last fit, if the parameters of the map and the number of
         columns are the same.
+    far_rows : "shrink" or "keep", default="shrink"
+        Scores of rows with a column far outside the training rows return to those of a model that knows only the
+        shares of the classes (``mercer.learners.shrinkage``); or are left as they are.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -87,6 +93,7 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
         tol: float = 1e-9,
         max_iter: int = 100,
         warm_start: bool = False,
+        far_rows: str = "shrink",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -99,6 +106,7 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.far_rows = far_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -126,6 +134,12 @@ class KernelLogisticRegression(WarmLearner, KernelClassifier):
 
     def _targets(self, rng: np.random.RandomState) -> Classes:
         return Classes(type(self).__name__, class_weight=self.class_weight, one_hot=True)
+
+    def _prior_scores(self, targets: Targets) -> Array:
+        """Return the logarithms of the shares of the classes; for two classes, their difference."""
+        shares = np.maximum(targets.shares, _LEAST_SHARE) if isinstance(targets, Classes) else np.ones(1)
+        logs: Array = np.log(shares)
+        return logs[1:] - logs[:1] if targets.is_flat else logs
 
     def _solve(self, rows: FeatureRows) -> Solution:
         loss: Loss = Logistic() if rows.targets.is_flat else Multinomial()

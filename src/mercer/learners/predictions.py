@@ -14,7 +14,8 @@ from mercer.data import Block, Blocks, as_blocks
 from mercer.engines import Engine, Local, rows_of
 from mercer.features import FeatureMap
 from mercer.fitting.map_plan import rows_per_block
-from mercer.learners.far_rows import KnowsFarRows
+from mercer.learners.far_rows import FarRows, KnowsFarRows
+from mercer.learners.shrinkage import Shrinker
 from mercer.learners.training_rows import check_width
 from mercer.validation import check_finite_result, check_jobs, check_rows, rows_from
 
@@ -41,10 +42,12 @@ class Predictor(KnowsFarRows):
         work: Callable[[Rows], Array],
         what: str,
         block_rows: Callable[[Blocks], int] | int | None = None,
+        finish: Callable[[Rows, Array, FarRows, tuple[Array, Array]], Array] | None = None,
     ) -> Array:
         """Return ``work(rows)`` of each block of X, an array or ``Blocks``, as one array; warn of far rows.
 
-        ``what`` names a result in the error about one that overflows.
+        ``what`` names a result in the error about one that overflows. ``finish`` changes the results of a block, given
+        the rows and columns of the entries that are far.
         """
         check_is_fitted(self)
         name = type(self).__name__
@@ -54,8 +57,9 @@ class Predictor(KnowsFarRows):
 
         def of_block(block: Block) -> Array:
             with rows_from(block.first_row):
-                far.see(block.X)
-                return work(block.X)
+                places = far.see(block.X)
+                found = work(block.X)
+                return found if finish is None else finish(block.X, found, far, places)
 
         with self._threads():
             size = block_rows(blocks) if callable(block_rows) else block_rows
@@ -76,17 +80,23 @@ class LinearScores(Predictor):
         """Return the features of X times the coefficients, plus the intercept: (n,) for one target, else (n, k)."""
         check_is_fitted(self)
         coef, feature_map = np.atleast_2d(self.coef_).T, self.feature_map_
+        shrinker = self._shrinker()
+        weights = coef if shrinker is None else shrinker.with_sketch(coef)
 
         def work(rows: Rows) -> Array:
-            scores: Array = feature_map.times(rows, coef.astype(rows.dtype, copy=False))
-            scores += np.asarray(self.intercept_, dtype=rows.dtype)
+            scores: Array = feature_map.times(rows, weights.astype(rows.dtype, copy=False))
+            scores[:, : coef.shape[1]] += np.asarray(self.intercept_, dtype=rows.dtype)
             return scores
 
         def size(blocks: Blocks) -> int:
             return _rows_to_score(blocks, feature_map.n_features_out_)
 
-        scores = self._results(X, work, "score", size)
+        scores = self._results(X, work, "score", size, None if shrinker is None else shrinker.finish)
         return scores.ravel() if self.coef_.ndim == 1 else scores
+
+    def _shrinker(self) -> Shrinker | None:
+        """Return what shrinks the scores of far rows."""
+        return None
 
 
 def scored_with(

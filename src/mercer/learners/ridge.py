@@ -13,6 +13,7 @@ from mercer.learners.classification import KernelClassifier
 from mercer.learners.gcv_check import warn_if_fooled
 from mercer.learners.regression import ManyTargets
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
+from mercer.learners.shrinkage import Leverage
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
 from mercer.state import Real, Reals, Stored
 from mercer.stats import Moments, Totals
@@ -47,6 +48,7 @@ class _Ridge(LinearLearner):
         features: FeatureMap | None = None,
         alpha: float | str = "loo",
         alphas: ArrayLike | None = None,
+        far_rows: str = "shrink",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -56,6 +58,7 @@ class _Ridge(LinearLearner):
         self.features = features
         self.alpha = alpha
         self.alphas = alphas
+        self.far_rows = far_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -96,7 +99,7 @@ class _Ridge(LinearLearner):
             )
         if not isinstance(self.alpha, str):
             solution = cholesky(gram, cross, alphas[0])
-            self._set(rows, solution.value, moments.feature_mean, moments.target_mean, alphas[0])
+            self._set_of_moments(rows, moments, solution.value, alphas[0])
             return solution
         few = rows.dtype == np.float64 and rows.n_rows <= _FEW_ROWS and rows.fits
         rank, n_counted = rows.n_rows - 1, rows.targets.n_counted(moments.weight)  # the rank of centred rows, at most
@@ -115,8 +118,13 @@ class _Ridge(LinearLearner):
         solution = Solution.converged(coefs[best], solver, criterion=CRITERIA[self.alpha])
         if self.alpha == "gcv":
             warn_if_fooled(type(self).__name__, rows, moments, coefs[best], alphas[best], scores[best])
-        self._set(rows, solution.value, moments.feature_mean, moments.target_mean, alphas[best])
+        self._set_of_moments(rows, moments, solution.value, alphas[best])
         return solution
+
+    def _set_of_moments(self, rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> None:
+        self._set(rows, coef, moments.feature_mean, moments.target_mean, alpha)
+        if self._shrinks_far_rows():
+            self._leverage = Leverage.of(rows, moments, coef, alpha)
 
     @staticmethod
     def _path_of_few(rows: FeatureRows, moments: Moments) -> RidgePath:
@@ -185,6 +193,9 @@ class KernelRidge(_Ridge, ManyTargets):
         "gcv"; ``solution_.details["criterion"]`` says which rule has chosen.
     alphas : array, optional
         30 from 1e-6 to 1e3 by default.
+    far_rows : "shrink" or "keep", default="shrink"
+        Predictions of rows far from the training rows return to the mean of y, as those of an exact kernel machine do
+        and those on random Fourier features do not; or are left as they are. See Notes.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -212,6 +223,11 @@ class KernelRidge(_Ridge, ManyTargets):
     features or of the rows, whichever are fewer. One sequence of products serves all alphas, and separate passes
     measure their residuals. Alphas too small to converge have a score of inf.
 
+    Far rows: a row is shrunk if one of its columns lies far outside the training rows, or if its leverage, estimated
+    from 8 products per feature, shows that the error of its prediction exceeds the spread of y. The exact rule is
+    continuous, and leaves rows like the training rows unchanged: ``mercer.learners.shrinkage``. Kernels that do not
+    fall to 0 (linear, polynomial, and sums with them), and maps that follow the kernel (``Nystroem``), are left alone.
+
     The map, and parameters of the kernel that depend on the data, are fitted on a uniform sample of 4096 rows (4 D rows
     if that is more), or on all rows if they are fewer. The exact solution, at cost n^3, is
     ``sklearn.kernel_ridge.KernelRidge``.
@@ -233,7 +249,7 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
 
     Parameters
     ----------
-    kernel, n_components, features, alpha, alphas, random_state, n_jobs, verbose : as in ``KernelRidge``
+    kernel, n_components, features, alpha, alphas, far_rows, random_state, n_jobs, verbose : as in ``KernelRidge``
     class_weight : dict or "balanced", optional
         Factors of the weights of the rows of each class. "balanced" is W / (n_classes W_c), with W and W_c the sums of
         the sample weights of all rows and of the rows of class c.
@@ -264,6 +280,7 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
         alpha: float | str = "loo",
         alphas: ArrayLike | None = None,
         class_weight: ClassWeight = None,
+        far_rows: str = "shrink",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -274,6 +291,7 @@ class KernelRidgeClassifier(_Ridge, KernelClassifier):
             features=features,
             alpha=alpha,
             alphas=alphas,
+            far_rows=far_rows,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,

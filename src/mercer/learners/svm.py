@@ -159,6 +159,9 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         Most epochs or passes over the rows.
     warm_start : bool, default=False
         Start from the last solution if the map and the number of rows are the same, for example with another C.
+    far_rows : "shrink" or "keep", default="shrink"
+        Scores of rows with a column far outside the training rows return to those of a model that knows only the
+        shares of the classes (``mercer.learners.shrinkage``); or are left as they are.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads, at most one per core; ``config_context``'s by default, -1 for all.
@@ -222,6 +225,7 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
+        far_rows: str = "shrink",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -235,6 +239,7 @@ class KernelSVC(SupportVectorLearner, KernelClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.far_rows = far_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -251,7 +256,8 @@ class KernelSVR(SupportVectorLearner, ManyTargets):
 
     Parameters
     ----------
-    kernel, n_components, features, C, tol, max_iter, warm_start, random_state, n_jobs, verbose : as in ``KernelSVC``
+    kernel, n_components, features, C, tol, max_iter, warm_start, far_rows, random_state, n_jobs, verbose :
+        As in ``KernelSVC``; the prior of far rows is the mean of y.
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive", default="epsilon_insensitive"
     epsilon : float, default=0.1
         Errors up to epsilon, in the units of y, cost nothing.
@@ -298,6 +304,7 @@ class KernelSVR(SupportVectorLearner, ManyTargets):
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
+        far_rows: str = "shrink",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -311,6 +318,7 @@ class KernelSVR(SupportVectorLearner, ManyTargets):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.far_rows = far_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

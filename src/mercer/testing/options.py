@@ -41,6 +41,7 @@ _BY_NAME: dict[str, tuple[object, ...]] = {
     "alpha": ("gcv", "loo"),
     "alphas": ([0.1, 1.0],),
     "class_weight": ("balanced",),
+    "far_rows": ("keep",),
     "features": _MAPS,
     "init": ("random",),
     "kernel": _KERNELS,
