@@ -54,6 +54,7 @@ from mercer.features import ConvolutionFeatures, PartFeatures
 from mercer.kernels import (
     Convolution,
     GappedKmers,
+    LowOrder,
     ShortestPath,
     Spectrum,
     SubsetTree,
@@ -101,6 +102,7 @@ def kernels() -> list[Any]:
         Linear(),
         Matern(1.2, length_scale=1.0),
         Metric(GAUSSIAN, np.eye(4)[:, :2]),
+        LowOrder(GAUSSIAN, order=2.0),
         Normalized(Polynomial(2)),
         Polynomial(3, coef0=1.0),
         Linear() * GAUSSIAN,
@@ -202,6 +204,8 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     yield mercer.TunedRegressor(**small), ROWS, one
     yield mercer.TunedClassifier(class_weight="balanced", **small), np.where(ROWS > 0.95, np.nan, ROWS), LABELS
     yield mercer.TunedClassifier(), ROWS.astype(np.float32), one > 0.5
+    additive = np.random.RandomState(0).standard_normal((300, 8))
+    yield mercer.TunedClassifier(**small), additive, np.sin(2 * additive).sum(axis=1) > 0
     yield mercer.KernelOneClassSVM(GAUSSIAN, **few), ROWS, None
     yield mercer.KernelPCA(GAUSSIAN, n_components=3, map_components=7, fit_inverse_transform=True), ROWS, None
     yield mercer.KernelPCA(features=sketch, random_state=0), CSR, None

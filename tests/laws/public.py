@@ -9,16 +9,16 @@ import mercer
 from mercer.features.base import FeatureMap
 from mercer.gram.base import GramOperator
 from mercer.learners.base import Learner
-from mercer.learners.local.base import LocalLearner
 from mercer.learners.local.tuned_base import TunedEstimator
 from mercer.testing.estimators import public_classes
 
 PUBLIC = public_classes(object)
 MAPS, LEARNERS, OPERATORS, ESTIMATORS = (
-    sorted(public_classes(bases)) for bases in (FeatureMap, (Learner, LocalLearner), GramOperator, BaseEstimator)
+    sorted(public_classes(bases)) for bases in (FeatureMap, Learner, GramOperator, BaseEstimator)
 )
 # Estimators of tables: wide sparse rows and streams are not theirs.
 TUNED = sorted(public_classes(TunedEstimator))
+LEARNERS = [name for name in LEARNERS if name not in TUNED]
 
 _G = mercer.Gaussian(gamma=0.5)
 KERNELS = {

@@ -41,6 +41,7 @@ from mercer.kernels import (
     Gaussian,
     Kernel,
     Linear,
+    LowOrder,
     Normalized,
     Polynomial,
     Product,
@@ -86,6 +87,8 @@ for _kind in (StationaryKernel, RadialKernel, Gaussian):
     register_map(_kind, "fourier", lambda kernel, n: FourierFeatures(kernel, n_components=n))
     register_map(_kind, "quasi_random", lambda kernel, n: QuasiRandomFeatures(kernel, n_components=n))
     register_map(_kind, "binning", lambda kernel, n: RandomBinning(kernel, n_components=n))
+register_map(LowOrder, "fourier", lambda kernel, n: FourierFeatures(kernel, n_components=n))
+register_map(LowOrder, "quasi_random", lambda kernel, n: QuasiRandomFeatures(kernel, n_components=n))
 for _kind in (RadialKernel, Gaussian):
     register_map(_kind, "orthogonal", lambda kernel, n: OrthogonalFeatures(kernel, n_components=n))
     register_map(_kind, "fastfood", lambda kernel, n: Fastfood(kernel, n_components=n))

@@ -39,9 +39,13 @@ class KernelMap(FeatureMap):
         name = type(self).__name__
         kernel = as_kernel(name, self.kernel, self._natural_kernel)
         self.check_kernel(kernel)
-        kernel = kernel.resolve(X)
+        kernel = self._approximated(kernel.resolve(X))
         self.n_features_out_ = self._draw(kernel, X, self._checked_width(), rng)
         self.kernel_ = kernel
+
+    def _approximated(self, kernel: Kernel) -> Kernel:
+        """Return the kernel that the map approximates, given the parameter ``kernel``, resolved."""
+        return kernel
 
     def _checked_width(self) -> int:
         """Return ``n_components``, refusing what is not a number of features."""

@@ -2,9 +2,11 @@
 
 A fit surveys the rows (``Survey``), draws a map (``MapPlan``), and gives the solver rows of features (``FeatureRows``),
 whose targets (``Targets``) say what y means. ``Passes`` run over the blocks, with progress and row numbers in errors.
+Models that keep their training rows read them with ``held_rows`` and ``HeldTargets``.
 """
 
 from mercer.fitting.feature_rows import FeatureRows, WarmStart
+from mercer.fitting.held_rows import HeldTargets, held_rows
 from mercer.fitting.lloyd import Assignment, lloyd, mini_batches
 from mercer.fitting.map_plan import MapPlan
 from mercer.fitting.passes import Passes
@@ -15,6 +17,7 @@ __all__ = [
     "Assignment",
     "Classes",
     "FeatureRows",
+    "HeldTargets",
     "MapPlan",
     "Numbers",
     "Passes",
@@ -23,6 +26,7 @@ __all__ = [
     "Targets",
     "Unweighted",
     "WarmStart",
+    "held_rows",
     "lloyd",
     "mini_batches",
 ]

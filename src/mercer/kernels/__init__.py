@@ -25,6 +25,7 @@ from mercer.kernels.exponential_power import ExponentialPower
 from mercer.kernels.functions import Composed, Normalized
 from mercer.kernels.gaussian import Gaussian
 from mercer.kernels.laplacian import Laplacian
+from mercer.kernels.low_order import LowOrder
 from mercer.kernels.matern import Matern
 from mercer.kernels.metric import Metric
 from mercer.kernels.parse import KernelSyntaxError, parse_kernel
@@ -65,6 +66,7 @@ __all__ = [
     "KernelSyntaxError",
     "Laplacian",
     "Linear",
+    "LowOrder",
     "Matern",
     "Metric",
     "Normalized",

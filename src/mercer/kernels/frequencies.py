@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.kernels.base import Kernel, Product
+from mercer.kernels.low_order import LowOrder
 from mercer.kernels.stationary import StationaryKernel
 from mercer.kernels.transforms import Columns, ScaledColumns
 
@@ -29,7 +30,7 @@ def leaves(kernel: Kernel) -> tuple[Kernel, ...]:
 
 def is_shift_invariant(kernel: Kernel) -> bool:
     """Return whether the kernel has a distribution of frequencies."""
-    return all(isinstance(leaf, StationaryKernel) for leaf in leaves(kernel))
+    return all(isinstance(leaf, StationaryKernel | LowOrder) for leaf in leaves(kernel))
 
 
 class FrequencyDistribution(ABC):
@@ -68,6 +69,8 @@ def frequency_distribution(kernel: Kernel, n_features: int) -> FrequencyDistribu
         return _Sum(tuple(frequency_distribution(term, n_features) for term in kernel.terms))
     if isinstance(kernel, ScaledColumns | Columns):
         return _OfColumns(kernel, frequency_distribution(kernel.kernel, kernel.width(n_features)), n_features)
+    if isinstance(kernel, LowOrder):
+        return _Masked(frequency_distribution(kernel.kernel, 1), kernel.probability(n_features), n_features)
     if isinstance(kernel, StationaryKernel):
         return _Leaf(kernel, n_features)
     raise ValueError(f"{kernel!r} is not shift-invariant, so it has no distribution of frequencies.")
@@ -96,6 +99,37 @@ class _Leaf(FrequencyDistribution):
 
     def reaches(self, level: float) -> Array:
         return np.full(self.n_features, _reach(self.kernel, level))
+
+
+@dataclass(frozen=True)
+class _Masked(FrequencyDistribution):
+    """Independent frequencies of single columns, each with a probability, else 0: those of ``LowOrder``."""
+
+    of_column: FrequencyDistribution
+    probability: float
+    n_features: int
+
+    def draw(self, rng: np.random.RandomState, n_frequencies: int) -> Array:
+        drawn = self.of_column.draw(rng, n_frequencies * self.n_features).reshape(self.n_features, n_frequencies)
+        return np.where(rng.random_sample(drawn.shape) < self.probability, drawn, 0.0)
+
+    @property
+    def n_uniforms(self) -> int:
+        return self.n_features * (self.of_column.n_uniforms + 1)
+
+    def at(self, points: Array) -> Array:
+        of_columns, of_mask = np.split(points, [self.n_features * self.of_column.n_uniforms], axis=1)
+        drawn = self.of_column.at(of_columns.reshape(-1, self.of_column.n_uniforms)).reshape(-1, self.n_features)
+        return np.where(of_mask < self.probability, drawn, 0.0).T
+
+    @property
+    def column_variances(self) -> Array:
+        return np.repeat(self.probability * self.of_column.column_variances, self.n_features)
+
+    def reaches(self, level: float) -> Array:
+        # A single column brings the kernel down to 1 - p at most.
+        needed = (level - (1 - self.probability)) / self.probability
+        return np.repeat(self.of_column.reaches(needed) if needed > 0 else np.inf, self.n_features)
 
 
 @dataclass(frozen=True)

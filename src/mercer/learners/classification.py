@@ -42,9 +42,12 @@ class ClassScores(ClassifierMixin, Learner):
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         n_classes = sizes["classes"]
-        n_columns = 1 if self.coef_.ndim == 1 else len(self.coef_)
-        enough = n_classes >= 2 and n_columns == (1 if n_classes == 2 else n_classes)
-        require(enough, "coef_ must have a row for each class")
+        enough = n_classes >= 2 and self._n_scores(sizes) == (1 if n_classes == 2 else n_classes)
+        require(enough, "there must be a column of scores for each class")
+
+    def _n_scores(self, sizes: Sizes) -> int:
+        """Return the number of columns of scores of a model from a file."""
+        return 1 if self.coef_.ndim == 1 else len(self.coef_)
 
 
 class KernelClassifier(ClassScores, KernelLearner):

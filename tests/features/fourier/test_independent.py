@@ -19,6 +19,7 @@ from mercer import (
     components_for,
 )
 from mercer.features.bounds.fourier import rahimi_recht_components
+from mercer.kernels import LowOrder
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 
 X = 2 * sample_rows(5)
@@ -39,6 +40,8 @@ def test_scikit_learns_contract(estimator, check):
         FourierFeatures(
             Matern(0.5, length_scale=1.0) * ScaledColumns(Cauchy(length_scale=2.0), [1, 0, 2, 1, 1]), n_components=9
         ),
+        FourierFeatures(Gaussian(gamma=0.7), n_components=10, order=2),
+        FourierFeatures(ScaledColumns(Laplacian(gamma=0.6), [1, 0, 2, 1, 1]), n_components=11, order=1.5),
     ],
     ids=repr,
 )
@@ -55,6 +58,26 @@ def test_rough_kernels_are_unbiased_in_float32_too(kernel):
     upper = np.triu_indices(5, 1)
     estimates = [(Z @ Z.T)[upper] for Z in (m.transform(rows).astype(np.float64) for m in maps)]
     assert_mean_close(estimates, maps[0].kernel_(X)[upper], detect=0.2)
+
+
+@pytest.mark.parametrize("order", [1.0, 2.5, 9.0])
+def test_an_order_is_that_of_the_kernel_approximated(order):
+    """The mean of the map is the kernel of low order, to a false alarm in 1e-6 runs; the laws check the variance."""
+    kernel = Gaussian(gamma=0.5)
+    maps = [FourierFeatures(kernel, n_components=100, order=order, random_state=seed).fit(X) for seed in range(300)]
+    assert maps[0].kernel_ == LowOrder(kernel, order=order)
+    upper = np.triu_indices(5, 1)
+    assert_mean_close([(Z @ Z.T)[upper] for Z in (m.transform(X) for m in maps)], maps[0].kernel_(X)[upper], detect=0.1)
+    share = np.mean([np.mean(m.frequencies_ != 0) for m in maps])
+    assert abs(share - min(1.0, order / 5)) < 0.01  # of 75,000 entries: five standard errors are below 0.01
+
+
+def test_an_order_reaches_into_products_and_is_checked():
+    fitted = FourierFeatures(Gaussian(gamma=1.0) * ScaledColumns(Laplacian(gamma=1.0), [1] * 5), order=2).fit(X)
+    low = LowOrder(Gaussian(gamma=1.0)) * ScaledColumns(LowOrder(Laplacian(gamma=1.0)), [1] * 5)
+    assert fitted.kernel_ == low
+    with pytest.raises(ValueError, match="FourierFeatures: order must be a finite number > 0, got -1"):
+        FourierFeatures(order=-1).fit(X)
 
 
 def test_one_feature_and_many():

@@ -7,6 +7,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer.learners import ColumnPreparation
+from mercer.learners.local.table_columns import RawTable
 from mercer.storage import dumps, loads
 from mercer.testing import check_fitted, check_refits
 
@@ -70,7 +71,7 @@ def test_every_type_of_column_becomes_numbers(frame):
     X = frame()
     preparation = ColumnPreparation(method="clip").fit(X)
     assert preparation.get_feature_names_out().tolist() == NAMES
-    raw = dict(zip(NAMES, preparation._expanded(X).T, strict=True))
+    raw = dict(zip(NAMES, preparation.encoding_.numbers(RawTable.of("test", X)).T, strict=True))
     assert raw["number"].tolist() == [1.0, 2.0, 2.0, 5.0]  # the median in the place of what is missing
     assert raw["number is missing"].tolist() == [0, 0, 1, 0]
     assert raw["flag"].tolist() == [1, 0, 1, 1]
@@ -84,7 +85,7 @@ def test_every_type_of_column_becomes_numbers(frame):
         assert raw[f"{name} weekday"][[0, 1, 3]].tolist() == [0, 5, 2]  # Monday, Saturday, Wednesday
         assert raw[f"{name} hour"][[0, 1, 3]].tolist() == [0, 6, 0]
     assert np.isfinite(preparation.transform(X)).all()
-    assert preparation.sources_[NAMES.index("text=y")] == 3
+    assert preparation.encoding_.sources[NAMES.index("text=y")] == 3
 
 
 def test_pandas_and_polars_give_the_same_rows():
@@ -98,7 +99,7 @@ def test_new_categories_are_none_of_those_seen_and_missing_values_are_filled():
     preparation = ColumnPreparation(max_categories=2).fit(X)
     assert preparation.get_feature_names_out().tolist() == ["text=a", "text=b", "number"]
     new = pandas.DataFrame({"text": ["z", "a", None], "number": [2.5, np.nan, 9.0]})
-    assert preparation._expanded(new).tolist() == [[0, 0, 2.5], [1, 0, 2.5], [0, 0, 9.0]]
+    assert preparation.encoding_.numbers(RawTable.of("test", new)).tolist() == [[0, 0, 2.5], [1, 0, 2.5], [0, 0, 9.0]]
 
 
 def test_a_saved_preparation_gives_the_same_rows():

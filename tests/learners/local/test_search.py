@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import Metric
+from mercer.fitting import HeldTargets, Numbers
 from mercer.kernels import ScaledColumns
 from mercer.learners.local.search import Choice, Search
 
@@ -13,9 +14,8 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def search_of(X, y, **params):
-    y = ((y - y.mean()) / y.std())[:, None]
-    ones = np.ones(len(X))
-    return Search(X, y, ones, ones, dtype=FLOAT64, leaf_rows=params.pop("leaf_rows", 200), seed=0, **params)
+    held = HeldTargets.of(Numbers("test"), ((y - y.mean()) / y.std())[:, None])
+    return Search(X, held, dtype=FLOAT64, leaf_rows=params.pop("leaf_rows", 200), seed=0, **params)
 
 
 @pytest.fixture

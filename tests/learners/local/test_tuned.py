@@ -55,7 +55,7 @@ def test_no_row_is_predicted_far_outside_the_targets(table, regressor):
 
 def test_the_report_lists_trials_and_choices(regressor):
     report = regressor.report_
-    assert {"columns", "metric", "kernel", "scale", "alpha"} == set(report.steps)
+    assert {"columns", "metric", "kernel", "scale", "alpha", "low order"} == set(report.steps)
     best = {
         step: min(e for s, e in zip(report.steps, report.errors, strict=True) if s == step) for step in report.steps
     }
@@ -196,7 +196,7 @@ def test_many_categories_share_columns():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"id": [f"name {i}" for i in range(3000)], "x": np.linspace(0, 1, 3000)})
     model = TunedRegressor(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, X["x"] ** 2)
-    assert len(model.preparation_.sources_) == 33
+    assert model.preparation_.encoding_.n_columns == 33
     assert model.score(X, X["x"] ** 2) > 0.99
 
 

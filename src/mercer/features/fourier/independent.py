@@ -1,14 +1,13 @@
 """Random Fourier features for shift-invariant kernels (Rahimi and Recht, 2007)."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer._typing import Array, override
+from mercer._typing import Array, Seed, override
 from mercer.features.fourier.phases import MatrixPhases, phase_variance, require_shift_invariant
 from mercer.features.sketches.scalar_draws import register_scalar
-from mercer.kernels import Kernel, StationaryKernel
+from mercer.kernels import Columns, Kernel, LowOrder, Product, ScaledColumns, StationaryKernel
 from mercer.kernels.frequencies import frequency_distribution
+from mercer.validation import check_real
 
 
 class FourierFeatures(MatrixPhases):
@@ -35,6 +34,9 @@ class FourierFeatures(MatrixPhases):
     random_state : int, RandomState or None
     pairs : bool, default=True
         Cosine and sine of each frequency, or a cosine with a random offset.
+    order : float or None
+        With a number, each column takes part in a frequency with probability order / n_features: the kernel is then
+        ``LowOrder(kernel, order=order)``, of functions of a few columns each; in a product, each factor is.
 
     Attributes
     ----------
@@ -43,7 +45,7 @@ class FourierFeatures(MatrixPhases):
     offsets_ : ndarray
         Offsets of the features that are no pairs.
     kernel_ : Kernel
-        The kernel approximated, ``gamma="scale"`` and the like replaced by numbers.
+        The kernel approximated, ``gamma="scale"`` and the like replaced by numbers; ``LowOrder`` with an order.
 
     Notes
     -----
@@ -69,14 +71,36 @@ class FourierFeatures(MatrixPhases):
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None, pairs: bool = True
+        self,
+        kernel: Kernel | None = None,
+        *,
+        n_components: int = 100,
+        random_state: Seed = None,
+        pairs: bool = True,
+        order: float | None = None,
     ):
         super().__init__(kernel, n_components=n_components, random_state=random_state)
         self.pairs = pairs
+        self.order = order
 
     @override
     def check_kernel(self, kernel: Kernel) -> None:
         require_shift_invariant(type(self).__name__, kernel)
+        if self.order is not None:
+            self._low_order(kernel)
+
+    @override
+    def _approximated(self, kernel: Kernel) -> Kernel:
+        return kernel if self.order is None else self._low_order(kernel)
+
+    def _low_order(self, kernel: Kernel) -> Kernel:
+        """Return the kernel of low order: of scaled and selected columns inside of these, of a product each factor."""
+        if isinstance(kernel, ScaledColumns | Columns):
+            return kernel.with_params(kernel=self._low_order(kernel.kernel))
+        if isinstance(kernel, Product):
+            return Product(tuple(self._low_order(term) for term in kernel.terms))
+        order = check_real(type(self).__name__, "order", self.order, least=0, strict=True)
+        return LowOrder(kernel, order=order) if isinstance(kernel, StationaryKernel) else kernel
 
     def _n_single(self, n_components: int) -> int:
         return n_components % 2 if self.pairs else n_components

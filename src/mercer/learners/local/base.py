@@ -1,61 +1,51 @@
 """What learners on leaves share: rows in memory, trees, a ridge problem per tree, and scores of new rows."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from math import ceil
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array, Rows
-from mercer.config import config_context, get_config
-from mercer.data import Blocks, as_blocks
-from mercer.features.params import NestedParams
+from mercer._typing import Array, Rows, Seed
+from mercer.config import get_config
+from mercer.data import Blocks
+from mercer.fitting import HeldTargets, Passes, Targets, held_rows
 from mercer.fitting.progress import progress
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel, Matern, TransformedKernel
 from mercer.kernels.parameter import as_kernel
+from mercer.learners.base import Learner
+from mercer.learners.predictions import results
+from mercer.learners.training_rows import training_rows
 from mercer.parallel import for_each_block
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error
 from mercer.solvers.local.trees import RandomTree
-from mercer.state import Count, Many, Member, Names, Real, Reals, Sizes, Stored, require
+from mercer.state import Many, Member, Real, Reals, Sizes, Stored, require
 from mercer.state import Rows as StoredRows
-from mercer.validation import (
-    block_norm,
-    check_finite_result,
-    check_integer,
-    check_jobs,
-    check_memory,
-    check_real,
-    check_rows,
-    check_weights,
-    rows_from,
-)
+from mercer.validation import check_integer, check_memory, check_real
 
 # Leaves of the first tree, and landmarks, on which alpha is chosen.
 _CHOICE_LEAVES, _CHOICE_LANDMARKS = 5, 256
 # Values of alpha that are tried, as multiples of the mean of k(x, x): float32 factors fail below.
 _ALPHAS = np.logspace(-4, 1, 11)
-# Rows that are scored at a time, and kernel values that a thread holds for them.
-_SCORED_ROWS, _TILE_ENTRIES = 2**14, 2**20
+# Rows per block of a prediction: one of so many shares of all rows, between these numbers of rows.
+_SHARES, _LEAST_ROWS, _MOST_ROWS = 8, 1024, 2**14
+# Kernel values that a thread holds for the rows of a prediction.
+_TILE_ENTRIES = 2**20
 
 
-class LocalLearner(NestedParams, BaseEstimator):
+class LocalLearner(Learner):
     """A mean of ridge problems on the leaves of random trees.
 
-    A subclass writes ``_check_y`` (of an array), ``_targets`` (y as a matrix of numbers, and a factor of each row's
-    weight) and ``_finish`` (what it makes of the leave-one-out residuals).
+    A subclass writes ``_targets`` (what y means) and ``_finish`` (what it makes of the leave-one-out residuals).
     """
 
-    # d columns, p after the kernel's own transformation; n rows of positive weight; m landmarks; k targets.
+    # p columns after the kernel's own transformation; n rows of positive weight; m landmarks; k targets.
     _stored = Stored(
-        n_features_in_=Count("d", least=1),
-        feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
         kernel_=Member(Kernel),
         alpha_=Real(positive=True),
         alpha_errors_=Reals((None,), 0.0),
@@ -69,19 +59,33 @@ class LocalLearner(NestedParams, BaseEstimator):
     )
 
     _natural_kernel: ClassVar[Kernel] = Matern(1.5)
-    kernel: Any
-    alpha: Any
-    alphas: Any
-    n_landmarks: int
-    leaf_rows: int
-    n_trees: int
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
     kernel_: Kernel
     trees_: list[RandomTree]
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        alpha: float | str = "loo",
+        alphas: Sequence[float] | None = None,
+        n_landmarks: int = 512,
+        leaf_rows: int = 1024,
+        n_trees: int = 3,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.alphas = alphas
+        self.n_landmarks = n_landmarks
+        self.leaf_rows = leaf_rows
+        self.n_trees = n_trees
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Rows | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a ridge problem on the leaves of each tree.
 
         Parameters
@@ -104,35 +108,37 @@ class LocalLearner(NestedParams, BaseEstimator):
         adopt(self, fitted)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Rows | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
         self._check_params()
+        name = type(self).__name__
         rng = check_random_state(self.random_state)
-        X, y, weight = self._all_rows(X, y, sample_weight)
-        Y, factor = self._targets(y, weight)
-        # Leaving a row out removes one of the rows that its weight stands for, with the factor of its class.
-        left_out, weight = np.minimum(weight, 1.0) * factor, weight * factor
-        kept = weight > 0
-        if not kept.any():
-            raise ValueError(
-                f"{type(self).__name__}: sample_weight must not be all zero. Leave it out for equal weights."
-            )
+        blocks, targets = training_rows(self, X, y, sample_weight, self._targets())
+        rows, labels, weight = held_rows(blocks.recut(_MOST_ROWS, name), Passes(name, self._engine))
+        self.fit_held(rows, HeldTargets.of(targets, labels, weight), rng)
+
+    def fit_held(self, X: Rows, held: HeldTargets[Targets], rng: np.random.RandomState) -> Self:
+        """Fit an estimator without a past on checked rows and targets in memory; the model may keep the rows."""
+        kept, Y = held.kept, held.Y
+        some = held if kept.all() else held.some(kept)
         rows = X if kept.all() else X[kept]
-        self.kernel_ = as_kernel(type(self).__name__, self.kernel, self._natural_kernel).resolve(rows, weight[kept])
+        kernel = as_kernel(type(self).__name__, self.kernel, self._natural_kernel)
+        self.kernel_ = kernel.resolve(rows, some.weight)
         self.kernel_.check_domain("X", rows)
         self._rows = self._transformed(rows)
-        self._rows = self._rows.copy() if self._rows is X else self._rows
         self._check_size(Y.shape[1])
         self._scale = _scales(Y)
         residuals = np.empty_like(Y)
-        residuals[kept] = self._fit_trees(Y[kept] / self._scale, weight[kept], left_out[kept], rng) * self._scale
+        residuals[kept] = self._fit_trees(some.Y / self._scale, some.weight, some.left_out, rng) * self._scale
         if not kept.all():
-            residuals[~kept] = Y[~kept] - self._scores(X[~kept])
+            residuals[~kept] = Y[~kept] - self._block_scores(X[~kept])
         if not np.isfinite(residuals).all():
             raise ValueError(
                 f"{type(self).__name__}: the coefficients overflow: X or y are too large. Scale them down "
                 "(sklearn.preprocessing.StandardScaler), or pass float64."
             )
-        self._finish(Y, residuals, weight)
+        self.n_features_in_ = X.shape[1]
+        self._finish(held, residuals)
+        return self
 
     def _fit_trees(self, Y: Array, weight: Array, left_out: Array, rng: np.random.RandomState) -> Array:
         """Fit all trees and return the mean of their leave-one-out residuals."""
@@ -174,21 +180,21 @@ class LocalLearner(NestedParams, BaseEstimator):
         errors = np.array([relative_error(system, targets, alpha, *some) for alpha in alphas])
         return float(alphas[np.argmin(errors)]), errors
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: Rows | Blocks) -> Array:
         """Return the scores of rows (n, k), an array or ``Blocks``."""
-        check_is_fitted(self)
-        name = type(self).__name__
-        blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
-        if blocks.width != self.n_features_in_:
-            raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
-        parts = []
-        with self._threads(), np.errstate(over="ignore", invalid="ignore"):
-            for block in blocks.recut(_SCORED_ROWS, name).labelled():
-                with rows_from(block.first_row):
-                    self.kernel_.check_domain("X", block.X)
-                    values = self._scores_of(self._transformed(block.X).astype(self._rows.dtype, copy=False))
-                    parts.append(check_finite_result(name, "score", values).astype(block.X.dtype, copy=False))
-        return np.concatenate(parts)
+        return results(self, X, self._block_scores, "score", _rows_to_score)
+
+    def _block_scores(self, X: Rows) -> Array:
+        """Return the scores of some rows, in the precision of these."""
+        self.kernel_.check_domain("X", X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._scores_of(self._transformed(X).astype(self._rows.dtype, copy=False))
+        return values.astype(X.dtype, copy=False)
+
+    def share_rows(self, other: "LocalLearner") -> None:
+        """Hold the rows of another model instead of equal ones: memory and model files then hold them once."""
+        if self._rows.shape == other._rows.shape and np.array_equal(self._rows, other._rows):
+            self._rows = other._rows
 
     def _scores_of(self, X: Rows) -> Array:
         """Return the scores of transformed rows in float64: the mean over the trees."""
@@ -229,37 +235,6 @@ class LocalLearner(NestedParams, BaseEstimator):
             X, kernel = kernel.apply(X), kernel.kernel
         return X
 
-    def _all_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array]:
-        """Return X, y and the weights, checked, in memory."""
-        name = type(self).__name__
-        if isinstance(X, Blocks):
-            if y is not None or sample_weight is not None:
-                raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")
-            if not X.is_labelled:
-                raise ValueError(f"{name} requires y to be passed: make the blocks with as_blocks(X, y).")
-            self.n_features_in_ = X.width
-            if X.names is not None:
-                self.feature_names_in_ = np.asarray(X.names, dtype=object)
-            blocks = list(X.recut(_SCORED_ROWS, name).labelled())
-            rows = [block.X for block in blocks]
-            whole = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
-            labels = np.concatenate([np.asarray(block.y) for block in blocks])
-            weights = None if blocks[0].sample_weight is None else np.concatenate([b.sample_weight for b in blocks])
-            return whole, self._check_y(labels), _weights(name, weights, whole.shape[0])
-        if y is None:
-            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        if isinstance(X, Iterator):
-            as_blocks(X, owner=name)  # which refuses it, in words
-        X = check_rows(self, X, reset=True)
-        block_norm(name, "X", X, slice(0, X.shape[0]))
-        y = self._check_y(y)
-        if len(y) != X.shape[0]:
-            raise ValueError(
-                f"{name}: X has {X.shape[0]} rows and y has {len(y)}: inconsistent numbers of samples. Each row needs "
-                "one entry of y."
-            )
-        return X, y, _weights(name, sample_weight, X.shape[0])
-
     def _check_params(self) -> None:
         """Refuse parameters that ``fit`` refuses, whatever the rows."""
         name = type(self).__name__
@@ -292,11 +267,7 @@ class LocalLearner(NestedParams, BaseEstimator):
         check_memory(type(self).__name__, "leaf_rows", self.leaf_rows, n_bytes, what, way_out=way_out)
 
     def _check_stored(self, sizes: Sizes) -> None:
-        self._check_params()
-        check_random_state(self.random_state)
-        require(isinstance(self.verbose, int), "verbose must be an integer")
-        with self._threads():
-            pass
+        super()._check_stored(sizes)
         m = 0 if self._landmarks is None else sizes["m"]
         require(sizes["trees"] >= 1, "trees_ must hold a tree")
         for tree, coef in zip(self.trees_, self._landmark_coef, strict=True):
@@ -304,31 +275,23 @@ class LocalLearner(NestedParams, BaseEstimator):
         dtypes = {self._rows.dtype, *(dual.dtype for dual in self._dual)}
         require(len(dtypes) == 1, "rows and dual must be of one precision")
 
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
-        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
-            yield
-
-    def _check_y(self, y: Any) -> Array:
+    def _targets(self) -> Targets:
+        """Return what y means to this learner."""
         raise NotImplementedError
 
-    def _targets(self, y: Array, weight: Array) -> tuple[Array, Any]:
-        raise NotImplementedError
-
-    def _finish(self, Y: Array, residuals: Array, weight: Array) -> None:
+    def _finish(self, held: HeldTargets[Targets], residuals: Array) -> None:
+        """Keep what the model needs of the leave-one-out residuals (n, k)."""
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
-
-def _weights(owner: str, sample_weight: Any, n_rows: int) -> Array:
-    return np.ones(n_rows) if sample_weight is None else check_weights(owner, sample_weight, n_rows)
+def _rows_to_score(blocks: Blocks) -> int:
+    """Return the rows per block of a prediction, whatever the number of threads."""
+    if blocks.n_rows is None:
+        return _MOST_ROWS
+    return int(np.clip(-(-blocks.n_rows // _SHARES), _LEAST_ROWS, _MOST_ROWS))
 
 
 def _scales(Y: Array) -> Array:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._typing import Array
-from mercer.kernels import Matern
+from mercer.kernels import Kernel, Matern
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.scaling import weighted_median
 from mercer.state import Member, Reals, Sizes, Stored, part, require
@@ -32,9 +32,9 @@ class Intervals:
     size : LocalKernelRidge
         The model of log(|e| + 0.02 median |e|), of one tree. Its kernel is that of the model or a plain one of all
         columns, whichever has the least leave-one-out error: noise may depend on other columns than the target.
-    ratios : ndarray
-        |e_i| / s_i, ascending.
-    shares : ndarray
+    ratios : ndarray of shape (n, k)
+        |e_i| / s_i of each target, ascending.
+    shares : ndarray of shape (n, k)
         The share of the weight of the rows up to each of ``ratios``, of all rows and one more.
 
     Examples
@@ -47,46 +47,64 @@ class Intervals:
     >>> y = X[:, 0] * rng.randn(1000)  # the noise grows with x
     >>> model = LocalKernelRidge(random_state=0).fit(X, y)
     >>> half = Intervals.of(model, X).half_widths("example", np.array([[0.1], [0.9]]), 0.9)
-    >>> bool(half[1] > 3 * half[0])
+    >>> bool(half[1, 0] > 3 * half[0, 0])
     True
     """
 
-    _stored = Stored(size=Member(LocalKernelRidge), ratios=Reals(("n",), 0.0), shares=Reals(("n",), 0.0))
+    _stored = Stored(size=Member(LocalKernelRidge), ratios=Reals(("n", "k"), 0.0), shares=Reals(("n", "k"), 0.0))
 
     size: LocalKernelRidge
     ratios: Array
     shares: Array
 
     @classmethod
-    def of(cls, model: LocalKernelRidge, rows: Array, sample_weight: Array | None = None) -> "Intervals":
-        """Learn from the leave-one-out residuals of a model of one target, fitted on these rows."""
+    def of(
+        cls,
+        model: LocalKernelRidge,
+        rows: Array,
+        sample_weight: Array | None = None,
+        *,
+        residuals: Array | None = None,
+    ) -> "Intervals":
+        """Learn from leave-one-out residuals (n, k), by default those of a model that was fitted on these rows."""
         weight = np.ones(len(rows)) if sample_weight is None else sample_weight
-        sizes = np.abs(model.loo_residuals_)
-        unit = weighted_median(sizes, weight) or float(sizes.max()) or 1.0
-        logs = np.log(sizes / unit + _SMALL) + np.log(unit)
-        params = {"n_landmarks": model.n_landmarks, "leaf_rows": model.leaf_rows, "random_state": model.random_state}
+        sizes = np.abs(model.loo_residuals_ if residuals is None else residuals).reshape(len(rows), -1)
+        units = np.array([weighted_median(size, weight) or float(size.max()) or 1.0 for size in sizes.T])
+        logs = np.log(sizes / units + _SMALL) + np.log(units)
         size = min(
-            (
-                LocalKernelRidge(kernel, alphas=_ALPHAS, n_trees=1, **params).fit(rows, logs, weight)
-                for kernel in (model.kernel_, _PLAIN)
-            ),
-            key=lambda fitted: float(weight @ fitted.loo_residuals_**2),
+            (_size_model(model, kernel, rows, logs, weight) for kernel in (model.kernel_, _PLAIN)),
+            key=lambda fitted: float(np.sum(weight @ fitted.loo_residuals_**2)),
         )
-        if size._rows.shape == model._rows.shape and np.array_equal(size._rows, model._rows):
-            size._rows = model._rows  # held and stored once
+        size.share_rows(model)
         ratios = sizes / np.exp(logs - size.loo_residuals_)
-        order = np.argsort(ratios, kind="stable")
-        return cls(size, ratios[order], np.cumsum(weight[order]) / (weight.sum() + 1))
+        order = np.argsort(ratios, axis=0, kind="stable")
+        shares = np.cumsum(weight[order], axis=0) / (weight.sum() + 1)
+        return cls(size, np.take_along_axis(ratios, order, axis=0), shares)
 
     def half_widths(self, owner: str, X: Array, coverage: float) -> Array:
-        """Return the half width of the interval of each row."""
+        """Return the half width of the interval of each row and target (n, k)."""
         level = check_real(owner, "coverage", coverage, least=0, strict=True)
         if level >= 1:
             raise ValueError(f"{owner}: coverage must be a number between 0 and 1, got {coverage!r}.")
-        place = min(int(np.searchsorted(self.shares, level)), len(self.ratios) - 1)
-        return np.asarray(self.ratios[place] * np.exp(self.size.predict(X).astype(np.float64)))
+        last = len(self.ratios) - 1
+        places = [min(int(np.searchsorted(share, level)), last) for share in self.shares.T]
+        quantiles = self.ratios[places, np.arange(self.ratios.shape[1])]
+        return np.asarray(quantiles * np.exp(self.size.predict(X).astype(np.float64)))
 
     def _check_stored(self, sizes: Sizes) -> None:
         require(sizes["n"] >= 1, "ratios must hold a row")
-        require(np.all(np.diff(self.ratios) >= 0), "ratios must ascend")
-        require(np.all(np.diff(self.shares) >= 0), "shares must ascend")
+        require(self.size.loo_residuals_.shape[1:] == (sizes["k"],), "size must be of as many targets as ratios")
+        require(np.all(np.diff(self.ratios, axis=0) >= 0), "ratios must ascend")
+        require(np.all(np.diff(self.shares, axis=0) >= 0), "shares must ascend")
+
+
+def _size_model(model: LocalKernelRidge, kernel: Kernel, rows: Array, logs: Array, weight: Array) -> LocalKernelRidge:
+    size = LocalKernelRidge(
+        kernel,
+        alphas=_ALPHAS,
+        n_trees=1,
+        n_landmarks=model.n_landmarks,
+        leaf_rows=model.leaf_rows,
+        random_state=model.random_state,
+    )
+    return size.fit(rows, logs, weight)

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.features import OrthogonalFeatures
+from mercer.features import FeatureMap, OrthogonalFeatures
 from mercer.kernels import Gaussian
 from mercer.kernels.evaluation.bandwidth import median_distance
 from mercer.kernels.evaluation.distances import squared_distances
+from mercer.parallel import one_blas_thread
 from mercer.solvers import ridge_path
 from mercer.solvers.local.gradients import gradient_outer_product
+from mercer.solvers.ridge.ridge_path import RidgePath
 
 # Ridges that are tried in every fit on features, in units of k(x, x).
 _ALPHAS = np.logspace(-5, 2, 15)
@@ -43,6 +46,8 @@ class MetricFit:
         The ridge of that error.
     gradients : ndarray of shape (d, d)
         The average gradient outer product of the fit.
+    features, coef, intercept
+        The features of transformed rows, and the linear function of these.
     """
 
     transform: Array
@@ -51,6 +56,14 @@ class MetricFit:
     error: float
     alpha: float
     gradients: Array
+    features: OrthogonalFeatures
+    coef: Array
+    intercept: Array
+
+    def predict(self, X: Array) -> Array:
+        """Return the predictions (n, k) for prepared rows, float64."""
+        Z = self.features.transform(X @ self.transform.astype(X.dtype))
+        return np.asarray(Z @ self.coef.astype(Z.dtype) + self.intercept, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -106,28 +119,52 @@ def fit_metric(sample: MetricRows, transform: Array, length: float) -> MetricFit
 
     Time O(n D^2 + D^3) for D features, and O(n D) per ridge and target.
     """
-    X, Y, weight = sample.X, sample.Y, sample.weight
-    rows = X @ transform.astype(X.dtype)
-    unit = median_distance("metric", squared_distances, rows, weight) ** 0.5
+    rows = sample.X @ transform.astype(sample.X.dtype)
+    unit = median_distance("metric", squared_distances, rows, sample.weight) ** 0.5
     kernel = Gaussian(gamma=0.5 / (length * unit) ** 2)
     params = {"n_components": sample.n_components, "random_state": sample.seed}
     features = OrthogonalFeatures(kernel, structured=False, **params).fit(rows)
-    Z = features.transform(rows)
+    fit = _fit(features.transform(rows), sample)
+    coef = fit.path.coef(fit.alpha)
+    gradients = gradient_outer_product(features.frequencies_, coef, fit.uncentred)
+    gradients = transform @ gradients @ transform.T
+    linear = features, coef, fit.mean_y - fit.mean_z @ coef
+    return MetricFit(transform, length, unit, fit.error, fit.alpha, (gradients + gradients.T) / 2, *linear)
+
+
+def feature_error(features: FeatureMap, sample: MetricRows) -> tuple[float, float]:
+    """Return the least leave-one-out error of a fitted map on a sample, in units of the variance, and its ridge."""
+    fit = _fit(features.transform(sample.X), sample)
+    return fit.error, fit.alpha
+
+
+class _Fit(NamedTuple):
+    """The least leave-one-out error, its ridge, the path of ridges, the means, and the mean of z z'."""
+
+    error: float
+    alpha: float
+    path: RidgePath
+    mean_z: Array
+    mean_y: Array
+    uncentred: Array
+
+
+def _fit(Z: Array, sample: MetricRows) -> _Fit:
+    """Fit a ridge regression on features, which are overwritten."""
+    Y, weight = sample.Y, sample.weight
     total = float(weight.sum())
     share = weight / total
     mean_z, mean_y = share @ Z, share @ Y
     Z -= mean_z.astype(Z.dtype)
     weighted = (weight[:, None] * Z).astype(Z.dtype) if np.any(weight != 1) else Z
-    gram, cross = (weighted.T @ Z).astype(np.float64), (weighted.T @ (Y - mean_y).astype(Z.dtype)).astype(np.float64)
-    path = ridge_path(gram, cross)
-    errors = path.leave_one_out(Z, Y - mean_y, _ALPHAS, total, weight, sample.left_out)
+    with one_blas_thread():  # two threads that share busy cores take longer, and round differently
+        gram, cross = weighted.T @ Z, weighted.T @ (Y - mean_y).astype(Z.dtype)
+        path = ridge_path(gram.astype(np.float64), cross.astype(np.float64))
+        errors = path.leave_one_out(Z, Y - mean_y, _ALPHAS, total, weight, sample.left_out)
     spread = float(np.sum(weight @ (Y - mean_y) ** 2))
     best = int(np.argmin(errors))
     uncentred = gram / total + np.outer(mean_z, mean_z)
-    gradients = gradient_outer_product(features.frequencies_, path.coef(_ALPHAS[best]), uncentred)
-    gradients = transform @ gradients @ transform.T
-    error = float(errors[best]) / (spread or 1.0)
-    return MetricFit(transform, length, unit, error, float(_ALPHAS[best]), (gradients + gradients.T) / 2)
+    return _Fit(float(errors[best]) / (spread or 1.0), float(_ALPHAS[best]), path, mean_z, mean_y, uncentred)
 
 
 def _root(gradients: Array, *, full: bool) -> Array:

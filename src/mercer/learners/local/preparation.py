@@ -1,18 +1,20 @@
 """Columns of arrays and data frames made ready for a kernel."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, Seed
 from mercer.fresh_fit import adopt, unfitted
+from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.scaling import METHODS, ColumnScaling
-from mercer.learners.local.table_columns import TableColumn, is_frame, raw_columns
-from mercer.state import Count, Integers, Many, Member, Names, OneOf, Sizes, Stored, Text, require
+from mercer.learners.local.table_columns import Frame, RawTable, is_frame
+from mercer.state import Count, Member, Names, OneOf, Sizes, Stored
 from mercer.validation import check_integer, check_memory
 
 
@@ -32,11 +34,12 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : list of TableColumn
-        How each column of X becomes columns of numbers.
-    sources_ : ndarray of int
-        The column of X that each column of the result comes from. Columns of one value are left out.
+    encoding_ : TableEncoding
+        How the columns of X become columns of numbers. Those of one value are left out.
     scaling_ : ColumnScaling
+        How these are scaled.
+    dtype_ : dtype
+        The type of the result.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, for data frames
 
@@ -61,23 +64,22 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
     _stored = Stored(
         n_features_in_=Count("d", least=1),
         feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
-        columns_=Many(Member(TableColumn), "d"),
-        kept=Integers(("out",), (np.int64,), least=0, attribute="_kept"),
-        sources_=Integers(("out",), (np.int64,), least=0, below="d"),
-        names=Many(Text(), "out", attribute="_names"),
+        encoding_=Member(TableEncoding, {"n_sources": "d", "n_columns": "out"}),
         scaling_=Member(ColumnScaling, {"n_columns": "out"}),
-        dtype=OneOf((np.dtype(np.float64), np.dtype(np.float32)), attribute="_dtype"),
+        dtype_=OneOf((np.dtype(np.float64), np.dtype(np.float32))),
     )
 
-    columns_: list[TableColumn]
+    n_features_in_: int
+    encoding_: TableEncoding
     scaling_: ColumnScaling
+    dtype_: np.dtype[np.floating]
 
-    def __init__(self, *, method: str = "rank", max_categories: int = 32, random_state: Any = None):
+    def __init__(self, *, method: str = "rank", max_categories: int = 32, random_state: Seed = None):
         self.method = method
         self.max_categories = max_categories
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Rows | Frame, y: object = None) -> Self:
         """Learn from the rows of X.
 
         Parameters
@@ -87,70 +89,50 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         """
         fitted = unfitted(self)
         fitted._check_params()
-        rows = fitted._checked(X, reset=True)
-        expanded = fitted._learn_columns(raw_columns(type(self).__name__, rows))
-        fitted._dtype = np.dtype(np.float32 if getattr(rows, "dtype", None) == np.float32 else np.float64)
-        fitted.scaling_ = ColumnScaling.of(expanded, self.method, check_random_state(self.random_state))
+        rows = fitted.checked(X, reset=True)
+        table = RawTable.of(type(self).__name__, rows)
+        fitted.encoding_ = TableEncoding.of(table, fitted.column_names, self.max_categories)
+        numbers = fitted.encoding_.numbers(table)
+        fitted.scaling_ = ColumnScaling.of(numbers, self.method, check_random_state(self.random_state))
+        fitted.dtype_ = np.dtype(np.float32 if getattr(rows, "dtype", None) == np.float32 else np.float64)
         adopt(self, fitted)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Rows | Frame) -> Array:
         """Return the prepared rows: float32 for arrays of float32 in ``fit``, float64 otherwise."""
         check_is_fitted(self)
-        return self.scaling_.transform(self._expanded(X), self._dtype)
+        owner = type(self).__name__
+        numbers = self.encoding_.numbers(RawTable.of(owner, self.checked(X, reset=False)), owner)
+        return self.scaling_.transform(numbers, self.dtype_)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of the result."""
         check_is_fitted(self)
-        return np.asarray(self._names, dtype=object)
+        return np.asarray(self.encoding_.names, dtype=object)
 
-    def _learn_columns(self, raw: tuple[list[Array], list[str]], sample_weight: Array | None = None) -> Array:
-        """Learn how raw columns become numbers, and return the numbers that are kept, not scaled."""
-        values, kinds = raw
-        weight = np.ones(len(values[0])) if sample_weight is None else sample_weight
-        most = self.max_categories
-        self.columns_ = [TableColumn.of(column, kind, most, weight) for column, kind in zip(values, kinds, strict=True)]
-        expanded = self._numbers(values)
-        self._kept = np.flatnonzero(np.ptp(expanded, axis=0) > 0)
-        if not len(self._kept):  # all columns are constant: the first stands for them
-            self._kept = np.zeros(1, dtype=np.int64)
-        own = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        names = [column.names(name) for column, name in zip(self.columns_, own, strict=True)]
-        sources = np.repeat(np.arange(len(names)), [len(some) for some in names])
-        flat = [one for some in names for one in some]
-        self.sources_ = sources[self._kept].astype(np.int64)
-        self._names = [flat[j] for j in self._kept]
-        return expanded[:, self._kept]
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns of X; x0, x1, ... for arrays."""
+        unnamed = [f"x{j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
-    def _expanded(self, X: Any, owner: str = "ColumnPreparation") -> Array:
-        """Return the numbers of X that are kept, not scaled."""
-        X = self._checked(X, reset=False)
-        values, kinds = raw_columns(owner, X)
-        for j, (column, kind) in enumerate(zip(self.columns_, kinds, strict=True)):
-            if column.kind != kind:
-                raise ValueError(
-                    f"{owner}: column {j} of X held {column.kind} in fit and holds {kind} now. Convert "
-                    "it to the type that it had."
-                )
-        return self._numbers(values)[:, self._kept]
-
-    def _numbers(self, values: list[Array]) -> Array:
-        return np.column_stack([column.numbers(x) for column, x in zip(self.columns_, values, strict=True)])
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def checked(self, X: Rows | Frame, *, reset: bool) -> Array | Frame:
+        """Return X as a dense array or a data frame; with ``reset`` keep the number and the names of its columns."""
         if is_frame(X):
             if not X.shape[0] or not X.shape[1]:
                 raise ValueError(
                     f"{type(self).__name__}: X has {X.shape[0]} rows and {X.shape[1]} columns; it needs one of each."
                 )
-            return validate_data(self, X, reset=reset, skip_check_array=True)
+            frame: Frame = validate_data(self, X, reset=reset, skip_check_array=True)
+            return frame
         rule = {"dtype": (np.float64, np.float32), "ensure_all_finite": "allow-nan"}
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", **rule)
-        if not sparse.issparse(X):
-            return X
-        n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
-        check_memory(type(self).__name__, "X", X.shape, n_bytes, "sparse rows made dense", way_out="Leave columns out.")
-        return X.toarray()
+        rows = validate_data(self, X, reset=reset, accept_sparse="csr", **rule)
+        if not sparse.issparse(rows):
+            return np.asarray(rows)
+        n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+        what = "sparse rows made dense"
+        check_memory(type(self).__name__, "X", rows.shape, n_bytes, what, way_out="Leave columns out.")
+        return np.asarray(rows.toarray())
 
     def _check_params(self) -> None:
         if self.method not in METHODS:
@@ -160,11 +142,9 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
     def _check_stored(self, sizes: Sizes) -> None:
         self._check_params()
         check_random_state(self.random_state)
-        width = sum(len(column.names("")) for column in self.columns_)
-        require(len(self._kept) and self._kept.max() < width, "kept must be numbers of columns")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -28,7 +28,7 @@ class TuningReport:
     Attributes
     ----------
     steps, tried : list of str
-        The step of each trial ("columns", "metric", "kernel", "scale", "alpha"), and what it tried.
+        The step of each trial ("columns", "metric", "kernel", "scale", "alpha", "low order"), and what it tried.
     errors : list of float
         The error of each trial.
     chosen : dict of str to str

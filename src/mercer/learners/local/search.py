@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._typing import Array
+from mercer.fitting import HeldTargets, Targets
 from mercer.kernels import ExponentialPower, Gaussian, Kernel, Laplacian, Matern, Metric, ScaledColumns
+from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, sample_features
 from mercer.learners.local.metrics import MetricFit, MetricRows, first_fit, learned_metrics
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
@@ -15,13 +17,12 @@ from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error, variances
 from mercer.solvers.local.trees import RandomTree
 
-# Rows and features of the fits that choose the scaling of columns, and of those that learn a metric.
-_SCALING_ROWS, _SCALING_FEATURES = 4096, 256
-_METRIC_ROWS, _METRIC_FEATURES = 8192, 512
+# Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
+_SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 # Leaves and landmarks of the fits that choose a kernel.
-_LEAVES, _LANDMARKS = 4, 256
+_LEAVES, _LANDMARKS = 3, 128
 # Kernels of a distance r in units of the median Euclidean distance, with the scales at which they begin.
 _FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
     "L1 Laplace": (lambda scale: Laplacian(gamma=1 / scale), (2.0, 8.0)),
@@ -31,8 +32,15 @@ _FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
 }
 # Kernels that are tried with each metric. That of L1 distances is no kernel of rotated columns.
 _TRIED = {"diagonal": tuple(_FAMILIES), "full": ("Laplace", "Matern 3/2")}
+# Matrices of kernels that are held for other ridges.
+_HELD = 3
 # Pairs of metric and kernel whose scale is improved.
 _WALKERS = 3
+# A model of low order on a sample may have this multiple of the error of the local model on all rows; the search for
+# it ends once the first ones have that multiple of the bound.
+_NEAR, _HOPELESS = 1.25, 1.6
+# The least difficulty of some rows, relative to all: a mean of squares of few rows may be 0.
+_LEAST_DIFFICULTY = 0.1
 # Bounds of the scale, and of the ridge, which float32 factors set.
 _SCALES, _ALPHAS = (0.05, 60.0), (2e-4, 30.0)
 _FIRST_ALPHAS = (1e-3, 3.0)
@@ -48,8 +56,27 @@ class Choice:
     alpha: float
     error: float = np.inf
 
+    @property
+    def described(self) -> dict[str, str]:
+        """The choice in words, for a report."""
+        return {
+            "metric": self.metric,
+            "kernel": f"{self.family}, scale {self.scale:.3g}",
+            "alpha": f"{self.alpha:.3g}",
+        }
+
     def __str__(self) -> str:
         return f"{self.family}, {self.metric} metric, scale {self.scale:.3g}, alpha {self.alpha:.3g}"
+
+
+@dataclass(frozen=True)
+class _MetricLeaves:
+    """The rows of a few leaves in the space of a metric, landmarks, and how hard these rows are to predict."""
+
+    rows: Array
+    sample: LeafSample
+    landmarks: Array
+    difficulty: float
 
 
 class OutOfTimeError(Exception):
@@ -63,10 +90,8 @@ class Search:
     ----------
     rows : ndarray of shape (n, d)
         Numbers, not scaled.
-    Y : ndarray of shape (n, k)
-        Targets, standardised or +1 and -1.
-    weight, left_out : ndarray of shape (n,)
-        The weights of rows, positive, and what leaving a row out removes.
+    held : HeldTargets
+        Targets, standardised or +1 and -1, with positive weights.
     dtype : dtype
         The precision of all fits.
     leaf_rows : int
@@ -80,9 +105,7 @@ class Search:
     def __init__(
         self,
         rows: Array,
-        Y: Array,
-        weight: Array,
-        left_out: Array,
+        held: HeldTargets[Targets],
         *,
         dtype: np.dtype[np.floating],
         leaf_rows: int,
@@ -90,12 +113,13 @@ class Search:
         deadline: float = np.inf,
         tell: Callable[[Trial], None] = lambda trial: None,
     ):
-        self._raw, self._Y, self._weight, self._left_out = rows, Y, weight, left_out
+        self._raw, self._Y, self._weight, self._left_out = rows, held.Y, held.weight, held.left_out
         self._dtype, self._leaf_rows, self._deadline, self._tell = dtype, leaf_rows, deadline, tell
-        self._variance = variances(Y, weight)
+        self._variance = variances(held.Y, held.weight)
         self._rng = np.random.RandomState(seed)
         self._seed = seed
-        self._systems: dict[str, tuple[Array, LeafSample, Array | None]] = {}
+        self._systems: dict[str, _MetricLeaves] = {}
+        self._held: dict[tuple[str, str, float], LeafSystem] = {}
         self.trials: list[Trial] = []
         self.ended = "done"
         self.metrics: dict[str, MetricFit] = {}
@@ -105,8 +129,8 @@ class Search:
         """Return the scaling, the scaled rows in float32, and the choice."""
         scaling = self._choose_scaling()
         rows = scaling.transform(self._raw, self._dtype)
-        self._learn_metrics(rows)
         self._rows = rows
+        self._learn_metrics(rows)
         best = Choice("diagonal", "Matern 3/2", 1.0, self._first_alpha("diagonal"))
         try:
             best = self._choose_kernel()
@@ -114,6 +138,26 @@ class Search:
             self.ended = "time_budget"
             best = min(self._found, key=lambda choice: choice.error, default=best)
         return scaling, rows, best
+
+    def low_order(self, local_residuals: Array) -> LowOrderChoice | None:
+        """Return the best kernel of low order, None where it cannot come near the local model.
+
+        ``local_residuals`` (n, k) are leave-one-out residuals of the local model, which has seen all rows. Fits of low
+        order on a sample see fewer rows: they may be worse by a quarter.
+        """
+        some = self._sample(_SAMPLE_ROWS)
+        n_features = sample_features(float(self._weight[some].sum()))
+        sample = replace(self._metric_rows(self._rows[some], some), n_components=n_features)
+        share = self._weight[some] / self._weight[some].sum()
+        bound = _NEAR * float(np.mean(share @ local_residuals[some] ** 2 / self._variance))
+        best, start = None, time.monotonic()
+        for choice in low_order_choices(sample, self.metrics["diagonal"]):
+            self._note("low order", str(choice), choice.error, start)
+            start = time.monotonic()
+            best = choice if best is None or choice.error < best.error else best
+            if self._late() or best.error > _HOPELESS * bound:
+                break
+        return best if best is not None and best.error <= bound else None
 
     def kernel(self, choice: Choice) -> Kernel:
         """Return the kernel of a choice, of scaled rows."""
@@ -128,21 +172,21 @@ class Search:
         n = len(self._raw)
         return np.arange(n) if n <= n_rows else np.sort(self._rng.permutation(n)[:n_rows])
 
-    def _metric_rows(self, rows: Array, some: Array, most: int) -> MetricRows:
+    def _metric_rows(self, rows: Array, some: Array) -> MetricRows:
         """Return some rows to learn a metric on, with an even number of features, at most one for four rows."""
-        n_features = int(np.clip(self._weight.sum() / _ROWS_PER_FEATURE, _LEAST_FEATURES, most)) // 2 * 2
+        n_features = int(np.clip(self._weight.sum() / _ROWS_PER_FEATURE, _LEAST_FEATURES, _SAMPLE_FEATURES)) // 2 * 2
         weights = self._weight[some], self._left_out[some]
         return MetricRows(rows, self._Y[some], *weights, n_features, self._seed)
 
     def _choose_scaling(self) -> ColumnScaling:
         """Take the scaling with the least error of a fit without a metric."""
-        some = self._sample(_SCALING_ROWS)
+        some = self._sample(_SAMPLE_ROWS)
         best, least = None, np.inf
         for method in METHODS:
             start = time.monotonic()
             scaling = ColumnScaling.of(self._raw, method, np.random.RandomState(self._seed), self._weight)
             rows = scaling.transform(self._raw[some], self._dtype)
-            fit = first_fit(self._metric_rows(rows, some, _SCALING_FEATURES))
+            fit = first_fit(self._metric_rows(rows, some))
             self._note("columns", method, fit.error, start)
             if fit.error < least:
                 best, least = scaling, fit.error
@@ -153,10 +197,10 @@ class Search:
 
     def _learn_metrics(self, rows: Array) -> None:
         """Learn a diagonal and a full metric, each the best of a few rounds."""
-        some = self._sample(_METRIC_ROWS)
-        sample = self._metric_rows(rows[some], some, _METRIC_FEATURES)
+        some = self._sample(_SAMPLE_ROWS)
+        sample = self._metric_rows(rows[some], some)
         start = time.monotonic()
-        first = first_fit(sample)
+        first = self._first = first_fit(sample)
         self._note("metric", "none", first.error, start)
         best_of_all = first
         for name, full in (("diagonal", False), ("full", True)):
@@ -214,16 +258,24 @@ class Search:
         if self._late():
             raise OutOfTimeError
         start = time.monotonic()
-        rows, sample, landmarks = self._systems[choice.metric]
-        kernel = _FAMILIES[choice.family][0](choice.scale)
-        system = LeafSystem(kernel, rows, sample.leaves, landmarks)
-        weights = (self._weight[sample.rows], self._left_out[sample.rows])
-        found = replace(
-            choice, error=relative_error(system, self._Y[sample.rows], choice.alpha, *weights, variance=self._variance)
-        )
+        leaves = self._systems[choice.metric]
+        some, system = leaves.sample.rows, self._system(choice)
+        weights = (self._weight[some], self._left_out[some])
+        error = relative_error(system, self._Y[some], choice.alpha, *weights, variance=self._variance)
+        found = replace(choice, error=error / leaves.difficulty)
         self._found.append(found)
         self._note(step, str(choice), found.error, start)
         return found
+
+    def _system(self, choice: Choice) -> LeafSystem:
+        """Return the matrices of a kernel, which other ridges share."""
+        key = choice.metric, choice.family, choice.scale
+        if key not in self._held:
+            for old in list(self._held)[: 1 - _HELD]:
+                del self._held[old]
+            leaves, kernel = self._systems[choice.metric], _FAMILIES[choice.family][0](choice.scale)
+            self._held[key] = LeafSystem(kernel, leaves.rows, leaves.sample.leaves, leaves.landmarks, hold=True)
+        return self._held[key]
 
     def _prepare(self, metric: str, queries: Array) -> None:
         """Cut the rows in the space of a metric, and keep the leaves of a few rows that all metrics share."""
@@ -232,7 +284,18 @@ class Search:
         tree = RandomTree.of(rows, self._leaf_rows, np.random.RandomState(self._seed))
         sample = LeafSample.around(tree, rows[queries])
         landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:_LANDMARKS])]
-        self._systems[metric] = rows[sample.rows], sample, landmarks
+        self._systems[metric] = _MetricLeaves(rows[sample.rows], sample, landmarks, self._difficulty(sample.rows))
+
+    def _difficulty(self, some: Array) -> float:
+        """Return the error of the fit without a metric on some rows, relative to its error on all rows.
+
+        The leaves of two metrics hold different rows, some of them harder. Errors in this unit can be compared.
+        """
+        if not self._first.error > 0:
+            return 1.0
+        share = self._weight[some] / self._weight[some].sum()
+        squares = share @ np.square(self._Y[some] - self._first.predict(self._rows[some]))
+        return max(float(np.mean(squares / self._variance)) / self._first.error, _LEAST_DIFFICULTY)
 
     def _first_alpha(self, metric: str) -> float:
         return float(np.clip(self.metrics[metric].alpha, *_FIRST_ALPHAS))

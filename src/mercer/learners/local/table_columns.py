@@ -1,9 +1,9 @@
 """The columns of arrays and data frames as numbers: values, dates, categories, and what is missing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class TableColumn:
 
     @classmethod
     def of(cls, values: Array, kind: str, max_categories: int, weight: Array) -> "TableColumn":
-        """Learn from the values of a column, as ``raw_columns`` gives them, with the weights of its rows."""
+        """Learn from the values of a column, as ``RawTable`` holds them, with the weights of its rows."""
         if kind == "categories":
             counts: Counter[str] = Counter()
             for value, count in zip(values.tolist(), weight.tolist(), strict=True):
@@ -80,41 +80,74 @@ class TableColumn:
         return np.column_stack([out, missing]) if self.has_missing else out
 
 
-def raw_columns(owner: str, X: Any) -> tuple[list[Array], list[str]]:
-    """Return the columns of a data frame or an array with the kind of each.
+class Frame(Protocol):
+    """What a data frame of pandas or polars has."""
+
+    @property
+    def columns(self) -> Iterable[object]:
+        """The names of the columns."""
+
+    @property
+    def dtypes(self) -> Iterable[object]:
+        """The types of the columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """The columns of a table, with the kind of each.
 
     Numbers and days since 1970 are float64, with NaN where a value is missing; categories are text, or None.
     """
-    if not is_frame(X):
-        return list(X.T), ["number"] * X.shape[1]
-    found = [_frame_column(X, j) for j in range(X.shape[1])]
-    for (values, kind), name in zip(found, X.columns, strict=True):
-        if kind != "categories" and np.isinf(values).any():
-            raise ValueError(
-                f"{owner}: X contains infinity in column {name!r}, row {int(np.argmax(np.isinf(values)))}. Replace it "
-                "by a missing value, or clip it."
-            )
-    return [values for values, _ in found], [kind for _, kind in found]
+
+    values: list[Array]
+    kinds: list[str]
+
+    @classmethod
+    def of(cls, owner: str, X: Array | Frame) -> "RawTable":
+        """Take the columns of an array or a data frame."""
+        if not is_frame(X):
+            return cls(list(np.asarray(X).T), ["number"] * X.shape[1])
+        found = [_frame_column(X, j) for j in range(X.shape[1])]
+        for (values, kind), name in zip(found, X.columns, strict=True):
+            if kind != "categories" and np.isinf(values).any():
+                raise ValueError(
+                    f"{owner}: X contains infinity in column {name!r}, row {int(np.argmax(np.isinf(values)))}. Replace "
+                    "it by a missing value, or clip it."
+                )
+        return cls([values for values, _ in found], [kind for _, kind in found])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values[0])
+
+    def some(self, rows: Array) -> "RawTable":
+        """Return some rows, given by their numbers or by a mask."""
+        return RawTable([column[rows] for column in self.values], self.kinds)
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: object) -> TypeGuard[Frame]:
     """Tell a pandas or polars data frame."""
     return hasattr(X, "columns") and hasattr(X, "dtypes") and not hasattr(X, "todense")
 
 
 def _frame_column(X: Any, j: int) -> tuple[Array, str]:
-    column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+    is_pandas = hasattr(X, "iloc")
+    column = X.iloc[:, j] if is_pandas else X[:, j]
     dtype = column.dtype
     if str(dtype) == "Time":  # of polars: nanoseconds since midnight
         return _floats(column.to_physical(), is_pandas=False) / 3600e9, "number"
     if is_date(dtype):
         return _days(column), "date" if not _is_duration(dtype) else "number"
-    is_pandas = hasattr(X, "iloc")
     kind = getattr(dtype, "kind", "O")
     if (is_pandas and kind in "biuf") or (not is_pandas and (dtype.is_numeric() or str(dtype) == "Boolean")):
         return _floats(column, is_pandas=is_pandas), "number"
     missing = (column.isna() if is_pandas else column.is_null()).to_numpy()
-    values: Sequence[Any] = column.tolist() if is_pandas else column.to_list()
+    values = column.tolist() if is_pandas else column.to_list()
     out = np.empty(len(values), dtype=object)
     out[:] = [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
     return out, "categories"
@@ -127,7 +160,7 @@ def _floats(column: Any, *, is_pandas: bool) -> Array:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _is_duration(dtype: Any) -> bool:
+def _is_duration(dtype: object) -> bool:
     return getattr(dtype, "kind", "") == "m" or str(dtype).startswith("Duration")
 
 

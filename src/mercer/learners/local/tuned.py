@@ -1,26 +1,22 @@
 """Estimators that choose everything themselves, by leave-one-out errors of the training rows."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import column_or_1d
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, Seed
+from mercer.fitting import Classes, HeldTargets, Numbers, Targets
+from mercer.fitting.targets import class_factors
+from mercer.learners.local.calibration import Calibration
 from mercer.learners.local.intervals import Intervals
-from mercer.learners.local.ridge import (
-    LocalKernelRidge,
-    LocalKernelRidgeClassifier,
-    class_weights,
-    found_classes,
-    labels_of,
-    numbers_of,
-)
+from mercer.learners.local.table_columns import Frame
 from mercer.learners.local.tuned_base import TunedEstimator
-from mercer.state import Member, Names, Sizes, Stored, require
+from mercer.state import Flag, Member, Names, Sizes, Stored, require
 
 
-class TunedRegressor(RegressorMixin, TunedEstimator):
+class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     """Regression without settings: all is chosen by exact leave-one-out errors on the training rows.
 
     Columns are prepared (``ColumnPreparation``; the scaling is chosen). A metric is learned from gradients of a quick
@@ -47,7 +43,11 @@ class TunedRegressor(RegressorMixin, TunedEstimator):
         What was tried, its errors, the choices, and the time.
     preparation_ : ColumnPreparation
     model_ : LocalKernelRidge
-        Of prepared rows, in float32 where they are more than 4096.
+        Of prepared rows, in float32 where they are more than 4096, with one column per target.
+    low_order_ : LowOrderRidge or None
+        A ridge regression on Fourier features of low order, where its mean with ``model_`` has a lower error.
+    low_order_share_ : float
+        Its share in the mean.
     intervals_ : Intervals
         What ``predict_interval`` uses.
     feature_importances_ : ndarray of shape (n_features,)
@@ -72,37 +72,16 @@ class TunedRegressor(RegressorMixin, TunedEstimator):
     >>> low, high = model.predict_interval(X[500:], coverage=0.9).T
     """
 
-    _stored = Stored(model_=Member(LocalKernelRidge), intervals_=Member(Intervals))
+    _stored = Stored(intervals_=Member(Intervals), is_flat=Flag(attribute="_is_flat"))
 
-    model_: LocalKernelRidge
     intervals_: Intervals
 
-    def __init__(
-        self,
-        *,
-        time_budget: float | None = None,
-        n_trees: int = 3,
-        leaf_rows: int = 1024,
-        n_landmarks: int = 512,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.time_budget = time_budget
-        self.n_trees = n_trees
-        self.leaf_rows = leaf_rows
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    def predict(self, X: Rows | Frame) -> Array:
+        """Return the predictions for the rows of X, float64, in the shape of y."""
+        scores = self._scores_of(self._prepared(X))
+        return scores.ravel() if self._is_flat else scores
 
-    def predict(self, X: Any) -> Array:
-        """Return the predictions for the rows of X, float64."""
-        rows = self._prepared(X)
-        with self._threads():
-            return self.model_.predict(rows).astype(np.float64)
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+    def predict_interval(self, X: Rows | Frame, coverage: float = 0.9) -> Array:
         """Return intervals (n, 2) that hold the target of a new row with about the given probability.
 
         The half width is a quantile of the leave-one-out residuals, in units of the size that a model of them predicts
@@ -113,33 +92,45 @@ class TunedRegressor(RegressorMixin, TunedEstimator):
         X : as in ``fit``
         coverage : float, default=0.9
             Between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), or (n, n_targets, 2) for several targets
         """
         rows = self._prepared(X)
+        centre = self._scores_of(rows)
         with self._threads():
-            centre = self.model_.predict(rows).astype(np.float64)
             half = self.intervals_.half_widths(type(self).__name__, rows, coverage)
-        return np.column_stack([centre - half, centre + half])
+        both = np.stack([centre - half, centre + half], axis=-1)
+        return both[:, 0] if self._is_flat else both
 
-    def _check_y(self, y: Any) -> Array:
-        column: Array = column_or_1d(numbers_of(self, y), warn=True)
-        return column
+    def _targets(self) -> Numbers:
+        return Numbers(type(self).__name__)
 
-    def _coded(self, y: Array, weight: Array) -> tuple[Array, Any]:
-        share = weight / (weight.sum() or 1.0)
-        size = float(np.abs(y).max()) or 1.0
-        centred = y / size - share @ (y / size)
-        deviation = float(np.sqrt(share @ centred**2)) or 1.0
-        return (centred / deviation)[:, None], np.ones(len(y))
+    def _unit(self, held: HeldTargets[Numbers]) -> Array:
+        share = held.weight / held.weight.sum()
+        size = np.abs(held.Y).max(axis=0)
+        size = np.where(size > 0, size, 1.0)  # squares of the largest numbers would overflow
+        scaled = held.Y / size
+        deviation = np.sqrt(share @ (scaled - share @ scaled) ** 2)
+        return np.where(deviation > 0, deviation * size, size)
 
-    def _targets_of(self, y: Array) -> Array:
-        return y[:, None]
+    def _standardised(self, held: HeldTargets[Numbers]) -> HeldTargets[Targets]:
+        scaled = held.Y / self._unit(held)
+        return replace(held, Y=scaled - held.weight @ scaled / held.weight.sum())
 
-    def _fit_model(self, kernel: Any, rows: Array, y: Array, weight: Array, params: dict[str, Any]) -> None:
-        self.model_ = LocalKernelRidge(kernel, **params).fit(rows, y, weight)
-        self.intervals_ = Intervals.of(self.model_, rows, weight)
+    def _finish(self, rows: Array, held: HeldTargets[Numbers], residuals: Array) -> None:
+        self._is_flat = held.targets.is_flat
+        self.intervals_ = Intervals.of(self.model_, rows, held.weight, residuals=residuals)
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        super()._check_stored(sizes)
+        n_targets = self.model_.loo_residuals_.shape[1]
+        require(self.intervals_.ratios.shape[1] == n_targets, "intervals_ must be of the targets of model_")
+        require(n_targets == 1 or not self._is_flat, "a flat y has one column")
 
 
-class TunedClassifier(ClassifierMixin, TunedEstimator):
+class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     """Classification without settings: all is chosen by exact leave-one-out errors on the training rows.
 
     As ``TunedRegressor``, on targets of +1 and -1 for each class, with probabilities calibrated on leave-one-out
@@ -156,8 +147,11 @@ class TunedClassifier(ClassifierMixin, TunedEstimator):
     ----------
     classes_ : ndarray
     report_, preparation_, feature_importances_, n_features_in_, feature_names_in_ : as in ``TunedRegressor``
-    model_ : LocalKernelRidgeClassifier
-        Of prepared rows, in float32 where they are more than 4096.
+    model_ : LocalKernelRidge
+        Of prepared rows, in float32 where they are more than 4096, on targets of +1 and -1.
+    low_order_, low_order_share_ : as in ``TunedRegressor``
+    calibration_ : Calibration
+        From leave-one-out scores to probabilities.
 
     Notes
     -----
@@ -174,10 +168,10 @@ class TunedClassifier(ClassifierMixin, TunedEstimator):
     (True, (100, 2))
     """
 
-    _stored = Stored(classes_=Names(("classes",)), model_=Member(LocalKernelRidgeClassifier))
+    _stored = Stored(classes_=Names(("classes",)), calibration_=Member(Calibration))
 
     classes_: Array
-    model_: LocalKernelRidgeClassifier
+    calibration_: Calibration
 
     def __init__(
         self,
@@ -186,56 +180,50 @@ class TunedClassifier(ClassifierMixin, TunedEstimator):
         n_trees: int = 3,
         leaf_rows: int = 1024,
         n_landmarks: int = 512,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: Mapping[object, float] | str | None = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        self.time_budget = time_budget
-        self.n_trees = n_trees
-        self.leaf_rows = leaf_rows
-        self.n_landmarks = n_landmarks
+        super().__init__(
+            time_budget=time_budget,
+            n_trees=n_trees,
+            leaf_rows=leaf_rows,
+            n_landmarks=n_landmarks,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Rows | Frame) -> Array:
         """Return the scores of the rows of X: (n,) for two classes, else (n, n_classes)."""
-        rows = self._prepared(X)
-        with self._threads():
-            return self.model_.decision_function(rows)
+        scores = self._scores_of(self._prepared(X))
+        return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Rows | Frame) -> Array:
         """Return the class of each row of X."""
-        rows = self._prepared(X)
-        with self._threads():
-            return self.model_.predict(rows)
+        scores = self.decision_function(X)
+        return Classes(type(self).__name__, classes=self.classes_).decode(scores)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Rows | Frame) -> Array:
         """Return the probability of each class for the rows of X: (n, n_classes)."""
-        rows = self._prepared(X)
-        with self._threads():
-            return self.model_.predict_proba(rows).astype(np.float64)
+        scores = self._scores_of(self._prepared(X))
+        return self.calibration_.probabilities(scores)
 
-    def _check_y(self, y: Any) -> Array:
-        return labels_of(self, y)
+    def _targets(self) -> Classes:
+        return Classes(type(self).__name__, class_weight=self.class_weight)
 
-    def _coded(self, y: Array, weight: Array) -> tuple[Array, Any]:
-        self.classes_, codes = found_classes(type(self).__name__, y, weight)
-        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        of_class = class_weights(type(self).__name__, self.class_weight, self.classes_, totals)
-        return self._targets_of(y), of_class[codes]
+    def _standardised(self, held: HeldTargets[Classes]) -> HeldTargets[Targets]:
+        return replace(held)
 
-    def _targets_of(self, y: Array) -> Array:
-        codes = np.searchsorted(self.classes_, y)
-        return np.where(codes[:, None] == (np.arange(len(self.classes_)) if len(self.classes_) > 2 else 1), 1.0, -1.0)
-
-    def _fit_model(self, kernel: Any, rows: Array, y: Array, weight: Array, params: dict[str, Any]) -> None:
-        model = LocalKernelRidgeClassifier(kernel, class_weight=self.class_weight, **params)
-        self.model_ = model.fit(rows, y, weight)
-        self.classes_ = self.model_.classes_
+    def _finish(self, rows: Array, held: HeldTargets[Classes], residuals: Array) -> None:
+        self.classes_ = held.targets.classes
+        self.calibration_ = Calibration.of(held.Y - residuals, held.Y, held.weight)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
-        require(np.array_equal(self.classes_, self.model_.classes_), "classes_ must be those of model_")
+        n_classes = sizes["classes"]
+        class_factors(type(self).__name__, self.class_weight, self.classes_, np.ones(n_classes))
+        n_columns = {self.model_.loo_residuals_.shape[1], self.calibration_.n_columns}
+        require(n_classes >= 2 and n_columns == {1 if n_classes == 2 else n_classes}, "scores need a column per class")

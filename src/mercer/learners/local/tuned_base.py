@@ -2,57 +2,79 @@
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from dataclasses import replace
+from typing import Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
-from mercer.config import config_context
+from mercer._typing import Array, Rows, Seed
+from mercer.fitting import HeldTargets, Numbers, Targets
 from mercer.fresh_fit import adopt, unfitted
+from mercer.learners.base import Learner
+from mercer.learners.local.encoding import TableEncoding
+from mercer.learners.local.low_order import LowOrderRidge, blend
 from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
-from mercer.learners.local.search import Search
-from mercer.learners.local.table_columns import raw_columns
+from mercer.learners.local.ridge import LocalKernelRidge
+from mercer.learners.local.search import Choice, Search
+from mercer.learners.local.table_columns import Frame, RawTable
+from mercer.parallel import one_blas_thread
 from mercer.solvers.local.leaf_sample import variances
-from mercer.state import Count, Member, Names, Reals, Sizes, Stored, require
-from mercer.validation import check_integer, check_jobs, check_real, check_weights
+from mercer.state import Member, Real, Reals, Sizes, Stored, require
+from mercer.validation import check_integer, check_real
 
 # The part of a time budget that the search may use; the rest is for the final fit.
 _SEARCH_SHARE = 0.6
 # Up to so many rows all factors are float64, which costs little there.
 _FLOAT64_ROWS = 4096
 
+T = TypeVar("T", bound=Targets)
 
-class TunedEstimator(BaseEstimator):
+
+class TunedEstimator(Learner, Generic[T]):
     """What both tuned estimators do: prepare the columns, search, and fit a model on leaves.
 
-    A subclass writes ``_check_y``, ``_coded`` (targets and factors of weights for the search) and ``_fit_model``.
+    A subclass writes ``_targets`` (what y means), ``_standardised`` (the targets of the search) and ``_finish`` (what
+    it makes of the leave-one-out residuals).
     """
 
     _stored = Stored(
-        n_features_in_=Count("d", least=1),
-        feature_names_in_=Names(("d",), ascending=False, text=True, optional=True),
         preparation_=Member(ColumnPreparation, {"n_features_in_": "d"}),
+        model_=Member(LocalKernelRidge),
+        low_order_=Member(LowOrderRidge, nullable=True),
+        low_order_share_=Real(0.0),
         report_=Member(TuningReport),
         feature_importances_=Reals(("d",), 0.0),
     )
 
-    time_budget: float | None
-    n_trees: int
-    leaf_rows: int
-    n_landmarks: int
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
     preparation_: ColumnPreparation
-    model_: Any
+    model_: LocalKernelRidge
+    low_order_: LowOrderRidge | None
+    low_order_share_: float
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def __init__(
+        self,
+        *,
+        time_budget: float | None = None,
+        n_trees: int = 3,
+        leaf_rows: int = 1024,
+        n_landmarks: int = 512,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.time_budget = time_budget
+        self.n_trees = n_trees
+        self.leaf_rows = leaf_rows
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Rows | Frame, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose everything on the rows of X, and fit the model.
 
         Parameters
@@ -60,7 +82,7 @@ class TunedEstimator(BaseEstimator):
         X : array, sparse matrix (which becomes dense) or data frame of shape (n_samples, n_features)
             Numbers, NaN where one is missing. Data frames of pandas and polars may also hold text, categories, booleans
             and dates.
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or, in regression, (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as two rows in every fit. What is drawn from the rows does not see weights.
 
@@ -74,81 +96,112 @@ class TunedEstimator(BaseEstimator):
         adopt(self, fitted)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Rows | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
         start = time.monotonic()
         self._check_params()
-        name = type(self).__name__
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        table, held = self._table(X, y, sample_weight, seed)
+        search, rows, choice = self._search(table, held, seed, start)
+        n_trees = self._trees_in_time(search.trials, len(rows), start)
+        self._fit_model(search, choice, n_trees, rows, held, seed)
+        residuals = self._blend(search, rows, held, seed)
+        self._finish(rows, held, residuals)
+        self.feature_importances_ = self._importances(search.importances)
+        error = float(np.mean(held.weight @ residuals**2 / held.weight.sum() / variances(held.Y, held.weight)))
+        chosen = {"columns": self.preparation_.method, **choice.described, "trees": str(len(self.model_.trees_))}
+        if self.low_order_ is not None:
+            chosen["low order"] = f"order {self.low_order_.feature_map.order:g}, share {self.low_order_share_:.2f}"
+        self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
+
+    def _table(
+        self, X: Rows | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
+    ) -> tuple[RawTable, HeldTargets[T]]:
+        """Return the columns and the targets of the rows of positive weight."""
+        name, targets = type(self).__name__, self._targets()
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.preparation_ = ColumnPreparation(random_state=seed)
-        values, kinds = raw_columns(name, self.preparation_._checked(X, reset=True))
-        self._take_columns()
-        y = self._check_y(y)
-        if len(y) != len(values[0]):
+        table = RawTable.of(name, self.preparation_.checked(X, reset=True))
+        self.n_features_in_ = self.preparation_.n_features_in_
+        if hasattr(self.preparation_, "feature_names_in_"):
+            self.feature_names_in_ = self.preparation_.feature_names_in_
+        labels = targets.check(y)
+        if len(labels) != table.n_rows:
             raise ValueError(
-                f"{name}: X has {len(values[0])} rows and y has {len(y)}: inconsistent numbers of samples. Each row "
-                "needs one entry of y."
+                f"{name}: X has {table.n_rows} rows and y has {len(labels)}: inconsistent numbers of samples. Each "
+                "row needs one entry of y."
             )
-        given = np.ones(len(y)) if sample_weight is None else check_weights(name, sample_weight, len(y))
-        Y, factor = self._coded(y, given)
-        kept = given * factor > 0
-        if not kept.any():
-            raise ValueError(f"{name}: sample_weight must not be all zero. Leave it out for equal weights.")
-        weight, left_out = (given * factor)[kept], (np.minimum(given, 1.0) * factor)[kept]
-        values = values if kept.all() else [column[kept] for column in values]
-        numbers = self.preparation_._learn_columns((values, kinds), weight)
-        self.preparation_._dtype = np.dtype(np.float64 if len(numbers) <= _FLOAT64_ROWS else np.float32)
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        held = HeldTargets.of(replace(targets, checked=True), labels, weight)
+        kept = held.kept
+        return (table, held) if kept.all() else (table.some(kept), held.some(kept))
+
+    def _search(self, table: RawTable, held: HeldTargets[T], seed: int, start: float) -> tuple[Search, Array, Choice]:
+        """Choose how columns are prepared, the metric and the kernel; return the prepared rows."""
+        preparation = self.preparation_
+        preparation.encoding_ = TableEncoding.of(table, preparation.column_names, sample_weight=held.weight)
+        preparation.dtype_ = np.dtype(np.float64 if table.n_rows <= _FLOAT64_ROWS else np.float32)
         deadline = np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget
         search = Search(
-            numbers,
-            Y[kept],
-            weight,
-            left_out,
-            dtype=self.preparation_._dtype,
+            preparation.encoding_.numbers(table),
+            self._standardised(held),
+            dtype=preparation.dtype_,
             leaf_rows=self.leaf_rows,
             seed=seed,
             deadline=deadline,
             tell=self._tell,
         )
-        scaling, rows, choice = search.run()
-        self.preparation_.method, self.preparation_.scaling_ = scaling.method, scaling
-        n_trees = self._trees_in_time(search.trials, len(rows), start)
-        params = {
-            "alpha": choice.alpha,
-            "n_landmarks": self.n_landmarks,
-            "leaf_rows": self.leaf_rows,
-            "n_trees": n_trees,
-            "random_state": seed,
-        }
-        self._fit_model(search.kernel(choice), rows, y[kept], given[kept], params)
-        self.feature_importances_ = self._importances(search.importances)
-        chosen = {
-            "columns": scaling.method,
-            "metric": choice.metric,
-            "kernel": f"{choice.family}, scale {choice.scale:.3g}",
-            "alpha": f"{choice.alpha:.3g}",
-            "trees": str(len(self.model_.trees_)),
-        }
-        residuals = self.model_.loo_residuals_.reshape(len(weight), -1)
-        error = float(np.mean(weight @ residuals**2 / weight.sum() / variances(self._targets_of(y[kept]), weight)))
-        self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
+        with one_blas_thread():  # products on two threads round differently: a near tie would be decided by chance
+            scaling, rows, choice = search.run()
+        preparation.method, preparation.scaling_ = scaling.method, scaling
+        return search, rows, choice
 
-    def _prepared(self, X: Any) -> Array:
+    def _fit_model(
+        self, search: Search, choice: Choice, n_trees: int, rows: Array, held: HeldTargets[T], seed: int
+    ) -> None:
+        model = LocalKernelRidge(
+            search.kernel(choice),
+            alpha=choice.alpha,
+            n_landmarks=self.n_landmarks,
+            leaf_rows=self.leaf_rows,
+            n_trees=n_trees,
+            random_state=seed,
+        )
+        numbers = Numbers(type(self).__name__, mean=held.Y.mean(axis=0), n_dims=2)
+        of_numbers = HeldTargets(numbers, held.Y, held.given, held.weight, held.left_out)
+        self.model_ = model.fit_held(rows, of_numbers, check_random_state(seed))
+
+    def _blend(self, search: Search, rows: Array, held: HeldTargets[T], seed: int) -> Array:
+        """Fit a model of low order where it may help, and return the residuals of the mean of both models."""
+        self.low_order_, self.low_order_share_ = None, 0.0
+        residuals, variance = self.model_.loo_residuals_, variances(held.Y, held.weight)
+        choice = None if search.ended == "time_budget" else search.low_order(residuals / self._unit(held))
+        if choice is None:
+            return residuals
+        model, other = LowOrderRidge.of(choice, rows, held, seed)
+        share = blend(residuals, other, held.weight, variance)
+        if share > 0:
+            self.low_order_, self.low_order_share_ = model, share
+        return (1 - share) * residuals + share * other
+
+    def _prepared(self, X: Rows | Frame) -> Array:
         check_is_fitted(self)
-        preparation = self.preparation_
-        expanded = preparation._expanded(X, type(self).__name__)
-        return preparation.scaling_.transform(expanded, preparation._dtype)
+        owner, preparation = type(self).__name__, self.preparation_
+        numbers = preparation.encoding_.numbers(RawTable.of(owner, preparation.checked(X, reset=False)), owner)
+        return preparation.scaling_.transform(numbers, preparation.dtype_)
 
-    def _take_columns(self) -> None:
-        """Keep the number and the names of the columns where scikit-learn looks for them."""
-        self.n_features_in_ = self.preparation_.n_features_in_
-        if hasattr(self.preparation_, "feature_names_in_"):
-            self.feature_names_in_ = self.preparation_.feature_names_in_
+    def _scores_of(self, rows: Array) -> Array:
+        """Return the scores (n, k) of prepared rows, float64."""
+        with self._threads():
+            scores: Array = self.model_.predict(rows).astype(np.float64)
+            if self.low_order_ is not None:
+                scores += self.low_order_share_ * (self.low_order_.scores(rows) - scores)
+        return scores
 
     def _importances(self, gradients: Array) -> Array:
         """Return the share of each column of X in the squared gradients of the prepared columns."""
-        totals = np.bincount(self.preparation_.sources_, weights=gradients, minlength=self.n_features_in_)
+        sources = self.preparation_.encoding_.sources
+        totals = np.bincount(sources, weights=gradients, minlength=self.n_features_in_)
         return totals / totals.sum() if totals.sum() > 0 else totals
 
     def _trees_in_time(self, trials: list[Trial], n_rows: int, start: float) -> int:
@@ -175,36 +228,35 @@ class TunedEstimator(BaseEstimator):
         check_integer(name, "n_landmarks", self.n_landmarks, least=0)
 
     def _check_stored(self, sizes: Sizes) -> None:
-        self._check_params()
-        check_random_state(self.random_state)
-        require(isinstance(self.verbose, int), "verbose must be an integer")
-        with self._threads():
-            pass
-        width = len(self.preparation_.sources_)
+        super()._check_stored(sizes)
+        width = self.preparation_.encoding_.n_columns
         require(self.model_.n_features_in_ == width, "model_ must take the columns that preparation_ gives")
+        require(self.model_.loo_residuals_.ndim == 2, "model_ must have columns of targets")
+        require(self.low_order_share_ <= 1, "low_order_share_ must be at most 1")
+        if self.low_order_ is not None:
+            shape = (self.low_order_.n_columns, self.low_order_.n_targets)
+            require(shape == (width, self.model_.loo_residuals_.shape[1]), "low_order_ must be of the shape of model_")
 
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
-        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
-            yield
-
-    def _check_y(self, y: Any) -> Array:
+    def _targets(self) -> T:
+        """Return what y means."""
         raise NotImplementedError
 
-    def _coded(self, y: Array, weight: Array) -> tuple[Array, Any]:
+    def _unit(self, held: HeldTargets[T]) -> Array:
+        """Return what divides the targets of the search."""
+        return np.ones(held.Y.shape[1])
+
+    def _standardised(self, held: HeldTargets[T]) -> HeldTargets[Targets]:
+        """Return targets of about variance 1, for the search."""
         raise NotImplementedError
 
-    def _targets_of(self, y: Array) -> Array:
-        raise NotImplementedError
-
-    def _fit_model(self, kernel: Any, rows: Array, y: Array, weight: Array, params: dict[str, Any]) -> None:
+    def _finish(self, rows: Array, held: HeldTargets[T], residuals: Array) -> None:
+        """Keep what the estimator needs of the leave-one-out residuals (n, k)."""
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "report_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         return tags

@@ -1,0 +1,94 @@
+"""All columns of a table as columns of numbers, not scaled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.learners.local.table_columns import RawTable, TableColumn
+from mercer.state import Integers, Many, Member, Sizes, Stored, Text, part, require
+
+
+@part("TableEncoding")
+@dataclass(frozen=True)
+class TableEncoding:
+    """How the columns of a table become columns of numbers; those of one value are left out.
+
+    Attributes
+    ----------
+    columns : list of TableColumn
+        How each column of the table becomes columns of numbers.
+    kept : ndarray of int
+        Which of these columns of numbers are kept.
+    sources : ndarray of int
+        The column of the table that each kept column comes from.
+    names : list of str
+        The names of the kept columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.learners.local.table_columns import RawTable
+    >>> table = RawTable([np.array([1.0, np.nan, 3.0]), np.array([7.0, 7.0, 7.0])], ["number", "number"])
+    >>> encoding = TableEncoding.of(table, ["a", "b"])
+    >>> encoding.names, encoding.numbers(table).tolist()
+    (['a', 'a is missing'], [[1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
+    """
+
+    _stored = Stored(
+        columns=Many(Member(TableColumn), "d"),
+        kept=Integers(("out",), (np.int64,), least=0),
+        sources=Integers(("out",), (np.int64,), least=0, below="d"),
+        names=Many(Text(), "out"),
+    )
+
+    columns: list[TableColumn]
+    kept: Array
+    sources: Array
+    names: list[str]
+
+    @classmethod
+    def of(
+        cls, table: RawTable, names: Sequence[str], max_categories: int = 32, sample_weight: Array | None = None
+    ) -> "TableEncoding":
+        """Learn from a table, whose columns have these names; a row of weight 2 counts as two."""
+        weight = np.ones(table.n_rows) if sample_weight is None else sample_weight
+        parts = zip(table.values, table.kinds, strict=True)
+        columns = [TableColumn.of(values, kind, max_categories, weight) for values, kind in parts]
+        expanded = _expanded(columns, table)
+        kept = np.flatnonzero(np.ptp(expanded, axis=0) > 0)
+        if not len(kept):  # all columns are constant: the first stands for them
+            kept = np.zeros(1, dtype=np.int64)
+        of_column = [column.names(name) for column, name in zip(columns, names, strict=True)]
+        sources = np.repeat(np.arange(len(of_column)), [len(some) for some in of_column])
+        flat = [one for some in of_column for one in some]
+        return cls(columns, kept, sources[kept].astype(np.int64), [flat[j] for j in kept])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of kept columns of numbers."""
+        return len(self.kept)
+
+    @property
+    def n_sources(self) -> int:
+        """Number of columns of the table."""
+        return len(self.columns)
+
+    def numbers(self, table: RawTable, owner: str = "ColumnPreparation") -> Array:
+        """Return the kept columns of numbers of a table, float64."""
+        for j, (column, kind) in enumerate(zip(self.columns, table.kinds, strict=True)):
+            if column.kind != kind:
+                raise ValueError(
+                    f"{owner}: column {j} of X held {column.kind} in fit and holds {kind} now. Convert it to the type "
+                    "that it had."
+                )
+        return _expanded(self.columns, table)[:, self.kept]
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        width = sum(len(column.names("")) for column in self.columns)
+        require(len(self.kept) and self.kept.max() < width, "kept must be numbers of columns")
+
+
+def _expanded(columns: list[TableColumn], table: RawTable) -> Array:
+    return np.column_stack([column.numbers(x) for column, x in zip(columns, table.values, strict=True)])

@@ -1,0 +1,225 @@
+"""The second candidate of tuned estimators: ridge regression on a map of low-order interactions, for noisy tables."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from mercer._typing import Array
+from mercer.data import Block, as_blocks
+from mercer.features import FourierFeatures
+from mercer.fitting import HeldTargets, Passes, Targets
+from mercer.kernels import Gaussian, Kernel, Laplacian, ScaledColumns, StationaryKernel
+from mercer.kernels.evaluation.bandwidth import median_distance
+from mercer.kernels.evaluation.distances import squared_distances
+from mercer.learners.local.metrics import MetricFit, MetricRows, feature_error
+from mercer.parallel import for_each_block, one_blas_thread, row_blocks
+from mercer.state import Member, Reals, Stored, part
+from mercer.stats import Moments
+
+# Mean numbers of columns that take part in a feature.
+ORDERS = (2.0, 4.0)
+# Features at most, and rows per feature at least, of the fit on all rows; features of fits on a sample.
+_FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 2048, 4, 64
+_SAMPLE_FEATURES = 256
+# What a ridge is multiplied by where the sums of float32 products have no Cholesky factor with it.
+_GROWTH = 4.0
+# Rows per block.
+_BLOCK_ROWS = 4096
+# Kernels of single columns by their length scale, with the length scale to begin with, and bounds of length scales.
+_FAMILIES: Mapping[str, tuple[Callable[[float], StationaryKernel], float]] = {
+    "Gaussian": (lambda length: Gaussian(gamma=0.5 / length**2), 1.0),
+    "Laplace": (lambda length: Laplacian(gamma=1 / length), 2.0),
+}
+_LENGTHS = (1 / 16, 16.0)
+
+
+@dataclass(frozen=True)
+class LowOrderChoice:
+    """A kernel of low order and a ridge, with its leave-one-out error on a sample."""
+
+    metric: str
+    family: str
+    order: float
+    length: float
+    kernel: Kernel
+    alpha: float
+    error: float
+
+    def __str__(self) -> str:
+        where = f"{self.metric} metric, length {self.length:.3g}, alpha {self.alpha:.3g}"
+        return f"{self.family}, order {self.order:g}, {where}"
+
+
+def low_order_choices(sample: MetricRows, diagonal: MetricFit) -> Iterator[LowOrderChoice]:
+    """Yield choices on a sample of prepared rows: families and orders without a metric, the best with a diagonal one.
+
+    For each the length scale is halved or doubled while the error falls.
+    """
+    n_columns = sample.X.shape[1]
+    best = None
+    for family in _FAMILIES:
+        for order in ORDERS[: 1 if n_columns <= ORDERS[0] else None]:
+            for choice in _walk(sample, "no", np.ones(n_columns), family, order):
+                best = choice if best is None or choice.error < best.error else best
+                yield choice
+    if best is not None and n_columns > 1:
+        yield from _walk(sample, "diagonal", np.diagonal(diagonal.transform), best.family, best.order)
+
+
+def _walk(sample: MetricRows, metric: str, weights: Array, family: str, order: float) -> Iterator[LowOrderChoice]:
+    """Yield choices of length scales, from the median distance in as many columns as take part in a feature."""
+    rows = sample.X * weights.astype(sample.X.dtype)
+    unit = median_distance("low order", squared_distances, rows, sample.weight) ** 0.5
+    unit *= min(1.0, order / sample.X.shape[1]) ** 0.5
+
+    def tried(length: float) -> LowOrderChoice:
+        kernel = ScaledColumns(_FAMILIES[family][0](length * unit), tuple(weights.tolist()))
+        features = FourierFeatures(kernel, n_components=sample.n_components, order=order, random_state=sample.seed)
+        error, alpha = feature_error(features.fit(sample.X), sample)
+        return LowOrderChoice(metric, family, order, length, kernel, alpha, error)
+
+    first = best = tried(_FAMILIES[family][1])
+    yield best
+    for factor in (0.5, 2.0):
+        while _LENGTHS[0] < best.length * factor < _LENGTHS[1]:
+            other = tried(best.length * factor)
+            yield other
+            if other.error >= best.error:
+                break
+            best = other
+        if best is not first:
+            return
+
+
+@part("LowOrderRidge")
+@dataclass(frozen=True)
+class LowOrderRidge:
+    """Ridge regression on Fourier features of low order.
+
+    Attributes
+    ----------
+    feature_map : FourierFeatures
+    coef : ndarray of shape (D, k)
+    intercept : ndarray of shape (k,)
+
+    Notes
+    -----
+    Time O(n D^2) and memory O(D^2) to fit, in two passes over the rows; O(D (d + k)) per row to predict.
+    """
+
+    _stored = Stored(
+        feature_map=Member(FourierFeatures, {"n_features_in_": "d", "n_features_out_": "D"}),
+        coef=Reals(("D", "k")),
+        intercept=Reals(("k",)),
+    )
+
+    feature_map: FourierFeatures
+    coef: Array
+    intercept: Array
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the rows."""
+        return int(self.feature_map.n_features_in_)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.intercept)
+
+    @classmethod
+    def of(
+        cls, choice: LowOrderChoice, rows: Array, held: HeldTargets[Targets], seed: int
+    ) -> tuple["LowOrderRidge", Array]:
+        """Fit prepared rows; return the model and its leave-one-out residuals (n, k).
+
+        Without u_i of its weight, row i has the residual :math:`r_i / (1 - u_i (1 / W + z_i^T A^{-1} z_i))`, with
+        centred features z and A their Gram matrix plus the ridge.
+        """
+        n_components = int(np.clip(len(rows) / _ROWS_PER_FEATURE, _LEAST_FEATURES, _FEATURES)) // 2 * 2
+        features = FourierFeatures(choice.kernel, n_components=n_components, order=choice.order, random_state=seed)
+        features.fit(rows[:1])
+        moments = _moments(features, rows, held)
+        gram, cross, _ = moments.centred()
+        with one_blas_thread():
+            root = _root(gram, choice.alpha)
+            coef = solve_triangular(root, solve_triangular(root, cross, lower=True), lower=True, trans="T")
+        model = cls(features, coef, moments.target_mean - moments.feature_mean @ coef)
+        return model, model._residuals(rows, held, moments, root)
+
+    def scores(self, rows: Array) -> Array:
+        """Return the scores (n, k) of prepared rows, float64."""
+        out = np.empty((len(rows), self.n_targets))
+        coef = self.coef.astype(rows.dtype)
+
+        def work(some: slice) -> None:
+            out[some] = self.feature_map.times(rows[some], coef)
+
+        for_each_block(work, row_blocks(len(rows), _BLOCK_ROWS))
+        return out + self.intercept
+
+    def _residuals(self, rows: Array, held: HeldTargets[Targets], moments: Moments, root: Array) -> Array:
+        inverse = solve_triangular(root, np.eye(len(root)), lower=True).T.astype(rows.dtype)
+        mean, coef = moments.feature_mean.astype(rows.dtype), self.coef.astype(rows.dtype)
+        residuals = np.empty_like(held.Y)
+
+        def work(some: slice) -> None:
+            Z = self.feature_map.transform(rows[some])
+            Z -= mean
+            fitted = moments.target_mean + Z @ coef
+            leverage = 1 / moments.weight + np.einsum("ij,ij->i", P := Z @ inverse, P, dtype=np.float64)
+            remains = np.maximum(1 - held.left_out[some] * leverage, np.finfo(rows.dtype).eps)
+            residuals[some] = (held.Y[some] - fitted) / remains[:, None]
+
+        for_each_block(work, row_blocks(len(rows), _BLOCK_ROWS))
+        return residuals
+
+
+def _root(gram: Array, alpha: float) -> Array:
+    """Return the Cholesky factor of a Gram matrix plus a ridge; a larger ridge where rounding leaves it without one."""
+    while True:
+        shifted = gram.copy()
+        shifted[np.diag_indices_from(gram)] += alpha
+        try:
+            return np.asarray(cholesky(shifted, lower=True, overwrite_a=True, check_finite=False))
+        except np.linalg.LinAlgError:
+            alpha *= _GROWTH
+
+
+def sample_features(n_rows: float) -> int:
+    """Return the number of features of fits on a sample of rows."""
+    return int(np.clip(n_rows / _ROWS_PER_FEATURE, _LEAST_FEATURES, _SAMPLE_FEATURES)) // 2 * 2
+
+
+def _moments(features: FourierFeatures, rows: Array, held: HeldTargets[Targets]) -> Moments:
+    blocks = as_blocks(rows, held.Y, sample_weight=held.weight).recut(_BLOCK_ROWS, "low order", trusted=True)
+    total = Moments.of(features.n_features_out_, held.Y.shape[1])
+
+    def work(block: Block) -> Moments:
+        assert block.y is not None  # noqa: S101, for the type checker
+        return total.zero().update(features.transform(block.X), block.y, block.sample_weight)
+
+    return Passes("low order").reduce("moments", work, blocks, total)
+
+
+def blend(first: Array, second: Array, weight: Array, variance: Array) -> float:
+    """Return the share of the second of two models in the mean of both with the least squared error.
+
+    ``first`` and ``second`` (n, k) are leave-one-out residuals. The share is 0 where the gain over the first model
+    alone is within a standard error of 0.
+
+    >>> first, second = np.array([[1.0], [-1.0], [1.0], [-1.1]]), np.array([[-1.0], [1.0], [-1.0], [1.0]])
+    >>> round(blend(first, second, np.ones(4), np.ones(1)), 2)
+    0.51
+    """
+    difference, share = first - second, weight / weight.sum()
+    squares = float(np.sum(share @ difference**2 / variance))
+    if not squares > 0:
+        return 0.0
+    found = float(np.clip(np.sum(share @ (first * difference) / variance) / squares, 0.0, 1.0))
+    gains = np.sum((first**2 - (first - found * difference) ** 2) / variance, axis=1)
+    gain = float(share @ gains)
+    error = float(np.sqrt(np.sum(share**2 * (gains - gain) ** 2)))
+    return found if gain > error else 0.0
