@@ -67,14 +67,11 @@ class HeldTargets(Generic[T_co]):
     def of(cls, targets: T, y: Array, sample_weight: Array | None = None) -> "HeldTargets[T]":
         """Find the classes or means of y, and encode y and the weights of all rows."""
         checked = targets if targets.checked else replace(targets, checked=True)
-        y = y if targets.checked else targets.check(y)
+        y = y if targets.checked else np.asarray(targets.check(y))
         given = np.ones(len(y)) if sample_weight is None else check_weights(targets.owner, sample_weight, len(y))
         block = Block(np.empty((len(y), 0)), y, given)
-        found = checked.statistic()
-        if found is not None:
-            checked.look(found, block, given)
-        known = checked.known(found)
-        Y, weight = known.encode(block), known.weight(block)
+        known = checked.known(checked.found_in(block, given))
+        Y, weight = np.asarray(known.encode(block)), known.weight(block)
         weight = given if weight is None else weight
         if not weight.any():
             raise ValueError(f"{targets.owner}: sample_weight must not be all zero. Leave it out for equal weights.")

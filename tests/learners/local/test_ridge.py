@@ -244,7 +244,7 @@ def test_bad_rows_are_refused_in_words(table):
         LocalKernelRidgeClassifier().fit(X, ["a"] * 400)
     with pytest.raises(ValueError, match="class_weight must be None, 'balanced' or a dict"):
         LocalKernelRidgeClassifier(class_weight="even").fit(X, y > 0)
-    with pytest.raises(ValueError, match="class_weight names 'c', which is no class of y"):
+    with pytest.raises(ValueError, match="class_weight names 'c', which is not a class of y"):
         LocalKernelRidgeClassifier(class_weight={"c": 1.0}).fit(X, np.where(y > 0, "a", "b"))
     with pytest.raises(ValueError, match="score needs y"):
         LocalKernelRidge().fit(X, y).score(X)

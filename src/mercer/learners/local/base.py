@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array, Rows, Seed
+from mercer._typing import Array, Rows, RowsLike, Seed
 from mercer.config import get_config
 from mercer.data import Blocks
 from mercer.fitting import HeldTargets, Passes, Targets, held_rows
@@ -18,7 +18,6 @@ from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel, Matern, TransformedKernel
 from mercer.kernels.parameter import as_kernel
 from mercer.learners.base import Learner
-from mercer.learners.predictions import results
 from mercer.learners.training_rows import training_rows
 from mercer.parallel import for_each_block
 from mercer.solvers.local.leaf_ridge import LeafSystem
@@ -85,7 +84,7 @@ class LocalLearner(Learner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Rows | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a ridge problem on the leaves of each tree.
 
         Parameters
@@ -108,7 +107,7 @@ class LocalLearner(Learner):
         adopt(self, fitted)
         return self
 
-    def _fit(self, X: Rows | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: RowsLike | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
         self._check_params()
         name = type(self).__name__
         rng = check_random_state(self.random_state)
@@ -180,9 +179,9 @@ class LocalLearner(Learner):
         errors = np.array([relative_error(system, targets, alpha, *some) for alpha in alphas])
         return float(alphas[np.argmin(errors)]), errors
 
-    def _scores(self, X: Rows | Blocks) -> Array:
+    def _scores(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of rows (n, k), an array or ``Blocks``."""
-        return results(self, X, self._block_scores, "score", _rows_to_score)
+        return self._results(X, self._block_scores, "score", _rows_to_score)
 
     def _block_scores(self, X: Rows) -> Array:
         """Return the scores of some rows, in the precision of these."""

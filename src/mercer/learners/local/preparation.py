@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._typing import Array, Rows, Seed
+from mercer._typing import Array, RowsLike, Seed
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.scaling import METHODS, ColumnScaling
@@ -79,7 +79,7 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         self.max_categories = max_categories
         self.random_state = random_state
 
-    def fit(self, X: Rows | Frame, y: object = None) -> Self:
+    def fit(self, X: RowsLike | Frame, y: object = None) -> Self:
         """Learn from the rows of X.
 
         Parameters
@@ -98,7 +98,7 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         adopt(self, fitted)
         return self
 
-    def transform(self, X: Rows | Frame) -> Array:
+    def transform(self, X: RowsLike | Frame) -> Array:
         """Return the prepared rows: float32 for arrays of float32 in ``fit``, float64 otherwise."""
         check_is_fitted(self)
         owner = type(self).__name__
@@ -116,7 +116,7 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         unnamed = [f"x{j}" for j in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
-    def checked(self, X: Rows | Frame, *, reset: bool) -> Array | Frame:
+    def checked(self, X: RowsLike | Frame, *, reset: bool) -> Array | Frame:
         """Return X as a dense array or a data frame; with ``reset`` keep the number and the names of its columns."""
         if is_frame(X):
             if not X.shape[0] or not X.shape[1]:

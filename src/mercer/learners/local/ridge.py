@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.base import MultiOutputMixin
 
-from mercer._typing import Array, Rows, Seed
+from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
 from mercer.fitting import Classes, HeldTargets, Numbers, Targets
-from mercer.fitting.targets import class_factors
+from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.kernels import Kernel
 from mercer.learners.classification import ClassScores
 from mercer.learners.local.base import LocalLearner
@@ -89,7 +89,7 @@ class LocalKernelRidge(LocalLearner, MultiOutputMixin, OneTarget):
 
     loo_residuals_: Array
 
-    def predict(self, X: Rows | Blocks) -> Array:
+    def predict(self, X: RowsLike | Blocks) -> Array:
         """Return the predictions for the rows of X, an array or ``Blocks``."""
         scores = self._scores(X)
         return scores.ravel() if self.loo_residuals_.ndim == 1 else scores
@@ -159,7 +159,7 @@ class LocalKernelRidgeClassifier(LocalLearner, ClassScores):
         n_landmarks: int = 512,
         leaf_rows: int = 1024,
         n_trees: int = 3,
-        class_weight: Mapping[object, float] | str | None = None,
+        class_weight: ClassWeight = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -177,12 +177,12 @@ class LocalKernelRidgeClassifier(LocalLearner, ClassScores):
         )
         self.class_weight = class_weight
 
-    def predict_proba(self, X: Rows | Blocks) -> Array:
+    def predict_proba(self, X: RowsLike | Blocks) -> Array:
         """Return the probability of each class for the rows of X, an array or ``Blocks``: (n, n_classes)."""
         scores = LocalLearner._scores(self, X)
         return self.calibration_.probabilities(scores.astype(np.float64)).astype(scores.dtype)
 
-    def _scores(self, X: Rows | Blocks) -> Array:
+    def _scores(self, X: RowsLike | Blocks) -> Array:
         scores = super()._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 

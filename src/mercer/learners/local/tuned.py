@@ -1,14 +1,13 @@
 """Estimators that choose everything themselves, by leave-one-out errors of the training rows."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
-from mercer._typing import Array, Rows, Seed
+from mercer._typing import Array, RowsLike, Seed
 from mercer.fitting import Classes, HeldTargets, Numbers, Targets
-from mercer.fitting.targets import class_factors
+from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.learners.local.calibration import Calibration
 from mercer.learners.local.intervals import Intervals
 from mercer.learners.local.table_columns import Frame
@@ -76,12 +75,12 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
 
     intervals_: Intervals
 
-    def predict(self, X: Rows | Frame) -> Array:
+    def predict(self, X: RowsLike | Frame) -> Array:
         """Return the predictions for the rows of X, float64, in the shape of y."""
         scores = self._scores_of(self._prepared(X))
         return scores.ravel() if self._is_flat else scores
 
-    def predict_interval(self, X: Rows | Frame, coverage: float = 0.9) -> Array:
+    def predict_interval(self, X: RowsLike | Frame, coverage: float = 0.9) -> Array:
         """Return intervals (n, 2) that hold the target of a new row with about the given probability.
 
         The half width is a quantile of the leave-one-out residuals, in units of the size that a model of them predicts
@@ -180,7 +179,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         n_trees: int = 3,
         leaf_rows: int = 1024,
         n_landmarks: int = 512,
-        class_weight: Mapping[object, float] | str | None = None,
+        class_weight: ClassWeight = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -196,17 +195,17 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         )
         self.class_weight = class_weight
 
-    def decision_function(self, X: Rows | Frame) -> Array:
+    def decision_function(self, X: RowsLike | Frame) -> Array:
         """Return the scores of the rows of X: (n,) for two classes, else (n, n_classes)."""
         scores = self._scores_of(self._prepared(X))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Rows | Frame) -> Array:
+    def predict(self, X: RowsLike | Frame) -> Array:
         """Return the class of each row of X."""
         scores = self.decision_function(X)
         return Classes(type(self).__name__, classes=self.classes_).decode(scores)
 
-    def predict_proba(self, X: Rows | Frame) -> Array:
+    def predict_proba(self, X: RowsLike | Frame) -> Array:
         """Return the probability of each class for the rows of X: (n, n_classes)."""
         scores = self._scores_of(self._prepared(X))
         return self.calibration_.probabilities(scores)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array, Rows, Seed
+from mercer._typing import Array, RowsLike, Seed
 from mercer.fitting import HeldTargets, Numbers, Targets
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import Learner
@@ -74,7 +74,7 @@ class TunedEstimator(Learner, Generic[T]):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Rows | Frame, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike | Frame, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose everything on the rows of X, and fit the model.
 
         Parameters
@@ -96,7 +96,7 @@ class TunedEstimator(Learner, Generic[T]):
         adopt(self, fitted)
         return self
 
-    def _fit(self, X: Rows | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: RowsLike | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
         start = time.monotonic()
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -114,7 +114,7 @@ class TunedEstimator(Learner, Generic[T]):
         self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
 
     def _table(
-        self, X: Rows | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
+        self, X: RowsLike | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
     ) -> tuple[RawTable, HeldTargets[T]]:
         """Return the columns and the targets of the rows of positive weight."""
         name, targets = type(self).__name__, self._targets()
@@ -184,7 +184,7 @@ class TunedEstimator(Learner, Generic[T]):
             self.low_order_, self.low_order_share_ = model, share
         return (1 - share) * residuals + share * other
 
-    def _prepared(self, X: Rows | Frame) -> Array:
+    def _prepared(self, X: RowsLike | Frame) -> Array:
         check_is_fitted(self)
         owner, preparation = type(self).__name__, self.preparation_
         numbers = preparation.encoding_.numbers(RawTable.of(owner, preparation.checked(X, reset=False)), owner)
