@@ -251,7 +251,7 @@ class Classes(Targets):
         given = self.of(found.classes)
         factors = class_factors(self.owner, self.class_weight, given.classes, found.totals)
         weights = found.totals if factors is None else found.totals * factors
-        return replace(given, factors=factors, total=float(found.totals.sum()), shares=weights / weights.sum())
+        return replace(given, factors=factors, total=float(found.totals.sum()), shares=weights / (weights.sum() or 1.0))
 
     @property
     def mean_scores(self) -> Array:
