@@ -42,13 +42,13 @@ ELSEWHERE = {
 
 @cache
 def modules():
-    """Return the modules that define functions or classes, by their paths under src/mercer."""
+    """Return the modules that define functions or classes (more than errors without code), by their paths."""
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
-        body = ast.parse(path.read_text()).body
-        defines = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-        only_an_error = len(defines) == 1 and path.name == "errors.py"
-        if defines and not only_an_error and path.name not in {"__init__.py", "__main__.py"}:
+        tree = ast.parse(path.read_text())
+        defines = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        only_names = path.name == "errors.py" and not any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
+        if defines and not only_names and path.name not in {"__init__.py", "__main__.py"}:
             found.append(str(path.relative_to(SOURCE)))
     return found
 
@@ -75,7 +75,7 @@ def test_every_module_has_its_test_in_its_place_or_says_where():
 def test_the_list_of_modules_whose_tests_are_to_be_moved_only_shrinks():
     done = [module for module in not_yet_moved() if module not in modules() or has_its_test(module)]
     assert done == [], "these have their tests now, or are gone: run python tests/test_layout.py"
-    assert len(not_yet_moved()) <= 50
+    assert len(not_yet_moved()) <= 29
 
 
 def test_tests_elsewhere_exist():

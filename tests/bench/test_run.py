@@ -3,12 +3,10 @@
 import errno
 import json
 import os
-import time
 
 import pytest
 
 from mercer import bench
-from mercer.bench.environment import Busy
 
 
 def _files(folder, pattern="*"):
@@ -160,13 +158,3 @@ def test_a_missing_function_is_named(paper):
 
 def test_nothing_run_is_all_missing(paper):
     assert bench.stored("author_2020").counts() == {"done": 0, "skipped": 1, "failed": 0, "missing": 5}
-
-
-def test_what_other_programs_take_is_measured_where_the_system_says():
-    busy = Busy()
-    deadline = time.perf_counter() + 0.15
-    while time.perf_counter() < deadline:
-        pass
-    others = busy.others()
-    assert others is None or 0 <= others <= os.cpu_count() + 0.5
-    assert Busy().others() is None  # too little has passed to tell

@@ -11,6 +11,14 @@ from click.testing import CliRunner
 from mercer.cli.app import app
 
 CITIES = ("Oslo", "Rome", "Lima")
+USAGE, DATA, MODEL, OUTPUT = 2, 3, 4, 5
+GOOD = "a,b,y\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(40))
+
+
+def csv_file(folder, text, name="rows.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
 
 
 def people(n_rows, seed=0):

@@ -1,12 +1,19 @@
-"""The group itself: help that is quick, completion, versions, and what happens without the optional packages."""
+"""The group of commands: help that is quick, missing packages, unknown commands."""
 
 import ast
-import json
 import re
 import subprocess
 import sys
 
 import pytest
+
+from .conftest import USAGE
+
+
+def test_an_unknown_command_names_the_nearest(run):
+    done = run("trian")
+    assert (done.exit_code, "There is no command 'trian'. Did you mean 'train'?" in done.stderr) == (USAGE, True)
+
 
 COMMANDS = ("compare", "train", "predict", "transform", "inspect", "info", "datasets", "papers", "bench", "completion")
 
@@ -29,12 +36,6 @@ def test_help_loads_no_numerical_library(command):
     assert not {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich"} & loaded
 
 
-def test_info_loads_neither_scipy_nor_scikit_learn():
-    printed, loaded = _loaded("info", "--json")
-    assert json.loads(printed)["threads"]
-    assert not {"scipy", "sklearn"} & loaded
-
-
 @pytest.mark.parametrize("without", [["click"], ["rich"], ["click", "rich"]])
 def test_without_the_extra_one_line_says_what_to_install(without):
     code = (
@@ -49,25 +50,6 @@ def test_without_the_extra_one_line_says_what_to_install(without):
     )
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(run, shell):
-    done = run("completion", shell)
-    assert done.exit_code == 0
-    assert "_MERCER_COMPLETE" in done.stdout
-
-
-def test_completion_of_commands_and_options():
-    def complete(words, position):
-        import os
-
-        env = {**os.environ, "_MERCER_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(position)}
-        done = subprocess.run([sys.executable, "-m", "mercer"], capture_output=True, text=True, env=env, check=False)
-        return re.findall(r"plain,(\S+)", done.stdout)
-
-    assert complete("mercer tra", 1) == ["train", "transform"]
-    assert "--test-fraction" in complete("mercer train --te", 2)
-
-
 def test_every_command_that_gives_results_offers_json(run):
     for command in COMMANDS:
         text = run(command, "--help").stdout
@@ -76,18 +58,3 @@ def test_every_command_that_gives_results_offers_json(run):
             continue
         for path in [[command, name] for name in subcommands] or [[command]]:
             assert "--json" in run(*path, "--help").stdout, path
-
-
-def test_an_unexpected_failure_is_one_line_too(run, monkeypatch):
-    monkeypatch.setattr("mercer.versions.describe", lambda: 1 / 0)
-    done = run("info")
-    assert done.exit_code == 1
-    assert done.stderr.startswith("mercer: error: ZeroDivisionError: division by zero")
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_the_tables_of_benchmarks(run):
-    tables = json.loads(run("bench", "list", "--json").stdout)["tables"]
-    assert "maps" in tables
-    done = run("bench", "run", "nonsense")
-    assert (done.exit_code, "the tables are " in done.stderr) == (2, True)
