@@ -162,7 +162,7 @@ def _integer(file: Path) -> int | None:
 
 def _table(file: Path) -> dict[str, int]:
     """Return a file of lines "name value" or "name: value kB" as a dictionary."""
-    pairs = (line.replace(":", " ").split() for line in _text(file).splitlines())
+    pairs = [line.split() for line in _text(file).replace(":", " ").splitlines()]
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) > 1 and pair[1].isdigit()}
 
 

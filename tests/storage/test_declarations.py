@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import mercer
 from mercer.kernels import Kernel
-from mercer.state import fields_of, parts
+from mercer.state import attributes_of, fields_of, parts
 from mercer.storage import ModelFileError, dumps, foreign, loads, registry
 from mercer.testing.estimators import public_classes
 
@@ -80,9 +80,14 @@ def test_every_class_has_a_declaration_of_public_names(cls):
 def undeclared(monkeypatch):
     """Take the declaration away from a class; what was read of it before is cached."""
     monkeypatch.setattr(mercer.LinearFeatures, "_stored", {})
-    fields_of.cache_clear()
+    _forget()
     yield mercer.LinearFeatures
+    _forget()
+
+
+def _forget():
     fields_of.cache_clear()
+    attributes_of.cache_clear()
 
 
 def test_a_class_without_a_declaration_is_refused_on_save(undeclared):

@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC, SVR, LinearSVC
 
-from mercer._typing import Array
+from mercer._typing import Array, Csr
 from mercer.data import Blocks, Choice, Source, TableError, TablePreparation, reservoir
 from mercer.data.prepared import PreparedReader
 from mercer.data.spool import SpooledSource
@@ -31,8 +30,8 @@ class Rows:
 
     name: str
     task: str
-    X_train: Any
-    X_test: Any
+    X_train: Array | Csr
+    X_test: Array | Csr
     y_train: Array
     y_test: Array
 
@@ -108,7 +107,7 @@ def named(name: str, n_rows: int, seed: int) -> Rows:
     return _split(data.info.title, task, scaled, data.y[chosen], seed)
 
 
-def _split(name: str, task: str, X: Any, y: Array, seed: int) -> Rows:
+def _split(name: str, task: str, X: Array | Csr, y: Array, seed: int) -> Rows:
     if X.shape[0] < 10:
         raise TableError(f"{name}: {X.shape[0]} rows are too few to compare on; 10 are the least.")
     counts = np.unique(y, return_counts=True)[1]
@@ -130,11 +129,11 @@ def compare(rows: Rows, kernels: list[Kernel], widths: list[int], *, C: float = 
                 yield _of_map(rows, kernel, name, made, width, C)
 
 
-def _linear(task: str, C: float) -> Any:
+def _linear(task: str, C: float) -> BaseEstimator:
     return LinearSVC(C=C) if task == "classification" else KernelRidge(Linear())
 
 
-def _machine(task: str, map_: FeatureMap, C: float) -> Any:
+def _machine(task: str, map_: FeatureMap, C: float) -> KernelSVC | KernelRidge:
     """Return a linear model on the features of a map."""
     return KernelSVC(features=map_, C=C) if task == "classification" else KernelRidge(features=map_)
 
@@ -172,10 +171,18 @@ def _kernel_error(fitted: FeatureMap, kernel: Kernel, rows: Rows) -> float:
     return float(np.linalg.norm(product - K) / np.linalg.norm(K))
 
 
-def _measured(rows: Rows, kernel: str, name: str, model: Any, width: int | None = None, **known: Any) -> Result:
+def _measured(
+    rows: Rows,
+    kernel: str,
+    name: str,
+    model: BaseEstimator,
+    width: int | None = None,
+    kernel_error: float | None = None,
+    megabytes: float | None = None,
+) -> Result:
     start = perf_counter()
     model.fit(rows.X_train, rows.y_train)
     middle = perf_counter()
     score = model.score(rows.X_test, rows.y_test)
     end = perf_counter()
-    return Result(kernel, name, width, float(score), middle - start, end - middle, **known)
+    return Result(kernel, name, width, float(score), middle - start, end - middle, kernel_error, megabytes)

@@ -1,9 +1,9 @@
 """The papers' data sets by way of ``mercer.datasets``: one that is not here ends its cells, and not the run."""
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.preprocessing import normalize
 
 from mercer._typing import Array
@@ -25,7 +25,7 @@ def prepared(paper: str, name: str, seed: int = 0) -> Dataset:
     return prepare(paper, name, load(name), random_state=seed)
 
 
-def unit_rows(X: Any) -> Array:
+def unit_rows(X: ArrayLike) -> Array:
     """Return the rows in float32, each divided by its length."""
     return np.asarray(normalize(np.asarray(X, dtype=np.float32)))
 

@@ -5,7 +5,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -16,6 +16,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from mercer.bench.metrics import Sample, metric, sample, show
 from mercer.bench.spec import Params, in_words
 from mercer.bench.store import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
 
 SVG = "http://www.w3.org/2000/svg"
 LINK = "http://www.w3.org/1999/xlink"
@@ -118,7 +121,7 @@ def draw(spec: Params, outcomes: Sequence[Outcome], salt: str) -> Drawn | None:
     )
 
 
-def _name(outcome: Outcome, names: Any) -> str:
+def _name(outcome: Outcome, names: str | Sequence[str] | None) -> str:
     names = [names] if isinstance(names, str) else names or []
     return ", ".join(in_words(name, outcome.cell.params.get(name, "")) for name in names)
 
@@ -170,7 +173,7 @@ def _plot(spec: Params, lines: Sequence[Line]) -> str:
     return file.getvalue()
 
 
-def _plain_ticks(axis: Any) -> None:
+def _plain_ticks(axis: "Axis") -> None:
     """Write 0.2 rather than a formula: formulas are not drawn, so that names may hold dollar signs."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))

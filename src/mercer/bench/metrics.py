@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Literal
 
 from mercer.bench.errors import BenchError
 from mercer.bench.spec import Params, includes
@@ -12,16 +12,19 @@ from mercer.bench.store import Outcome
 
 Unit = Literal["%", "s", "x", "of 6", ""]
 Better = Literal["higher", "lower", "equal"]
+# A number, or one number per run; and the raw values of a cell by name.
+Runs = float | list[float]
+Values = Mapping[str, Runs]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number a run: its label (and a short one for tables), unit, better direction, and how raw values give it."""
+    """A number per run: label (and a short one for tables), unit, better direction, and its formula from raw values."""
 
     label: str
     unit: Unit
     better: Better
-    of: Callable[[Mapping[str, Any]], Any]
+    of: Callable[[Values], Runs]
     short: str = ""
 
 
@@ -56,15 +59,15 @@ class Sample:
         return show(self.centre, self.unit, self.deviation if len(self.values) > 1 else None)
 
 
-def _share(right: str, all_: str) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda values: [100 * count / values[all_] for count in as_list(values[right])]
+def _share(right: str, all_: str) -> Callable[[Values], Runs]:
+    return lambda values: [100 * count / as_list(values[all_])[0] for count in as_list(values[right])]
 
 
-def _total(*names: str) -> Callable[[Mapping[str, Any]], Any]:
+def _total(*names: str) -> Callable[[Values], Runs]:
     return lambda values: [sum(parts) for parts in zip(*(as_list(values[name]) for name in names), strict=True)]
 
 
-def _shares(values: Mapping[str, Any]) -> list[float]:
+def _shares(values: Values) -> list[float]:
     pairs = zip(as_list(values["map_seconds"]), as_list(values["fit_seconds"]), strict=True)
     return [part / (part + rest) for part, rest in pairs]
 
@@ -93,7 +96,7 @@ def metric(name: str) -> Metric:
     return METRICS.get(name) or Metric(name.replace("_", " "), "", "equal", lambda values: values[name])
 
 
-def as_list(value: Any) -> list[Any]:
+def as_list(value: Runs) -> list[float]:
     """Return a list of runs as it is, and a single number as a list of one."""
     return value if isinstance(value, list) else [value]
 

@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.features import FeatureMap, LinearFeatures, RandomMaclaurin, TensorSketch
 from mercer.kernels import DotProductKernel, Kernel, Polynomial
 from mercer.learners import KernelSVC
@@ -48,7 +49,7 @@ class PrintedMaclaurin:
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit_transform(self, X: Any) -> Array:
+    def fit_transform(self, X: Rows) -> Array:
         """Draw the map and return the features that are not zero."""
         last = 40 if self.kernel.last_degree is None else self.kernel.last_degree
         occurs = float((0.5 ** (np.flatnonzero(self.kernel.maclaurin(last)) + 1.0)).sum())
@@ -57,7 +58,7 @@ class PrintedMaclaurin:
         self.scale_ = (drawn / (self.n_components * occurs)) ** 0.5
         return self.transform(X)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Rows) -> Array:
         """Return the features that are not zero."""
         Z = self.map_.transform(X)
         Z *= Z.dtype.type(self.scale_)
@@ -91,7 +92,7 @@ def linear_svm(Z: Array, y: Array, C: float = 1.0, max_iter: int = 1000) -> Kern
         return KernelSVC(features=as_they_are, C=C, tol=1e-3, max_iter=max_iter, random_state=0).fit(Z, y)
 
 
-def right(model: Any, Z: Array, y: Array) -> int:
+def right(model: BaseEstimator, Z: Array, y: Array) -> int:
     """Return how many predictions are right."""
     return int((model.predict(Z) == y).sum())
 

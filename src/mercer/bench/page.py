@@ -4,13 +4,12 @@ import base64
 import hashlib
 import re
 from pathlib import Path
-from typing import Any
 
 _TEMPLATES = Path(__file__).parent / "template"
 _RAISED = str.maketrans("-0123456789dp", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵈᵖ")
 
 
-def render(template: str, folder: Path = _TEMPLATES, **content: Any) -> str:
+def render(template: str, folder: Path = _TEMPLATES, **content: object) -> str:
     """Return a page as text: a template of ``folder``, which may extend and import those of this package."""
     import jinja2  # noqa: PLC0415 - optional
 

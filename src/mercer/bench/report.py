@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mercer.bench import page
 from mercer.bench.claims import Claim, Judged, Status, judge_all, load_claims
@@ -231,12 +231,17 @@ def _count(judged: Sequence[Judged]) -> dict[Status, int]:
     return {status: number for status, number in counts.items() if number}
 
 
-def _tally(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def _tally(judged: Sequence[Judged]) -> list[dict[str, object]]:
     counts, total = _count(judged), max(len(judged), 1)
-    start, shares = 0.0, []
+    start, shares = 0.0, list[dict[str, object]]()
     for status in Status:
         width = 100 * counts.get(status, 0) / total
-        share = {"status": status, "count": counts.get(status, 0), "start": round(start, 3), "width": round(width, 3)}
+        share: dict[str, object] = {
+            "status": status,
+            "count": counts.get(status, 0),
+            "start": round(start, 3),
+            "width": round(width, 3),
+        }
         shares.append(share)
         start += width
     return shares

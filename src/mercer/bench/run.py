@@ -128,7 +128,7 @@ def _run_cell(paper: Paper, experiment: Experiment, cell: Cell) -> Outcome:
     work = paper.function(experiment.function)
     start, busy = time.perf_counter(), Busy()
     try:
-        values = plain(work({**cell.settings, **cell.params}))
+        values = {name: plain(value) for name, value in work({**cell.settings, **cell.params}).items()}
     except MissingDataError as missing:
         return Outcome(cell, "skipped", reason=str(missing), machine=machine())
     except Exception as fault:  # one cell's fault must not end a run of hours

@@ -125,7 +125,7 @@ class Paper:
         """Return the folder where results are kept unless the caller names another."""
         return self.folder / "results" / ("quick" if quick else "full")
 
-    def function(self, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def function(self, name: str) -> Callable[[Params], Mapping[str, object]]:
         """Return a function of the paper's ``experiments.py``."""
         found = getattr(self._module, name, None)
         if not callable(found):
@@ -151,7 +151,7 @@ def includes(params: Params, wanted: Params) -> bool:
     )
 
 
-def in_words(name: str, value: Any) -> str:
+def in_words(name: str, value: object) -> str:
     """Return a parameter for readers: a name as it is, a number with what it is the number of."""
     return f"{name} = {value}" if isinstance(value, int | float) else str(value)
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isfinite
@@ -117,11 +117,11 @@ def _cannot_write(path: Path, fault: OSError) -> str:
     return f"{path}: cannot be written ({fault.strerror}). What was finished is kept: {way_out}."
 
 
-def _checksum(content: dict[str, Any]) -> str:
+def _checksum(content: dict[str, object]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return NumPy numbers and arrays as JSON's own types; refuse what is not finite by name elsewhere."""
     if isinstance(value, dict):
         return {str(name): plain(entry) for name, entry in value.items()}
@@ -132,12 +132,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def not_finite(values: dict[str, Any]) -> list[str]:
+def not_finite(values: Mapping[str, object]) -> list[str]:
     """Return the names of values that hold NaN or infinity."""
     return [name for name, value in values.items() if any(not isfinite(number) for number in numbers(value))]
 
 
-def numbers(value: Any) -> list[float]:
+def numbers(value: object) -> list[float]:
     """Return all numbers in a value, however nested."""
     if isinstance(value, dict):
         return [number for entry in value.values() for number in numbers(entry)]

@@ -1,7 +1,8 @@
 """The group of sub-commands."""
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -35,7 +36,9 @@ class Commands(click.Group):
         command: click.Command = import_module(f"mercer.cli.{cmd_name}").command
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the sub-command, or name the nearest."""
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415 - only here
@@ -45,7 +48,7 @@ class Commands(click.Group):
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run; click itself would make a failure of its own of a closed pipe, and a blank line of Ctrl-C."""
         try:
             return super().invoke(ctx)
@@ -54,10 +57,12 @@ class Commands(click.Group):
         except KeyboardInterrupt as error:
             raise Interrupted from error
 
-    def main(self, args: Any = None, prog_name: str | None = None, *others: Any, **extra: Any) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *others: Any, **extra: Any
+    ) -> NoReturn:
         """Run, and end the process with an exit code."""
         extra.pop("standalone_mode", None)
-        return guarded(lambda given: super(Commands, self).main(given, prog_name, standalone_mode=False, **extra), args)
+        guarded(lambda given: super(Commands, self).main(given, prog_name, standalone_mode=False, **extra), args)
 
 
 @click.group(cls=Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

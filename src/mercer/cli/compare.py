@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +23,8 @@ from mercer.cli.options import (
 from mercer.cli.output import check_output, console, output_file, print_json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from mercer.bench.comparison import Result, Rows
     from mercer.kernels import Kernel
 
@@ -151,7 +153,7 @@ def _metric(rows: "Rows") -> str:
     return "accuracy" if rows.task == "classification" else "R2"
 
 
-def _table(results: "list[Result]", metric: str) -> Any:
+def _table(results: "list[Result]", metric: str) -> "Table":
     from rich.table import Table  # noqa: PLC0415 - not for --help
     from rich.text import Text  # noqa: PLC0415 - not for --help
 

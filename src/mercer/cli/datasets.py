@@ -1,7 +1,8 @@
 """``mercer datasets``."""
 
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
@@ -9,6 +10,10 @@ from click.shell_completion import CompletionItem
 from mercer.cli.faults import DATA, Fault
 from mercer.cli.options import force_option, json_option
 from mercer.cli.output import check_output, console, output_file, print_json
+
+if TYPE_CHECKING:
+    from mercer._typing import Array, Csr
+    from mercer.datasets import Dataset, DatasetInfo, Graph
 
 _ROWS = 16384
 
@@ -84,7 +89,7 @@ def export(name: str, output: str, part: str, *, no_download: bool, force: bool,
     kind = format_of(output)
     data = load(_info(name).name, download=not no_download)
     X, y = _part(data, part)
-    if not hasattr(X, "shape"):
+    if isinstance(X, list):
         raise Fault(f"data set {name!r} holds texts or graphs, which are not a table. Load it in Python.", DATA)
     names = [*(f"x{j}" for j in range(X.shape[1])), "y"]
     with output_file(output, force=force) as file:
@@ -102,7 +107,7 @@ def export(name: str, output: str, part: str, *, no_download: bool, force: bool,
         click.echo(f"{len(y):,} rows of {data.info.name}, written to {output}")
 
 
-def _part(data: Any, part: str) -> tuple[Any, Any]:
+def _part(data: "Dataset", part: str) -> "tuple[Array | Csr | list[str] | list[Graph], Array]":
     if part == "test":
         if data.y_test is None:
             raise Fault(f"data set {data.info.name!r} has no test part of its own.", DATA)
@@ -111,7 +116,7 @@ def _part(data: Any, part: str) -> tuple[Any, Any]:
     return whole.X, whole.y
 
 
-def _info(name: str) -> Any:
+def _info(name: str) -> "DatasetInfo":
     from mercer.datasets import catalogue  # noqa: PLC0415 - not for --help
 
     try:
@@ -120,5 +125,5 @@ def _info(name: str) -> Any:
         raise Fault(str(error.args[0]), DATA) from None
 
 
-def _facts(info: Any, path: Any) -> dict[str, Any]:
+def _facts(info: "DatasetInfo", path: Path | None) -> dict[str, object]:
     return asdict(info) | {"path": None if path is None else str(path)}

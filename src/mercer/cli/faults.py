@@ -8,7 +8,8 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, BinaryIO, NoReturn
+from types import FrameType
+from typing import BinaryIO, NoReturn
 
 import click
 
@@ -36,7 +37,7 @@ class Interrupted(Exception):  # noqa: N818 - no error: the user has seen enough
     """Ctrl-C was pressed."""
 
 
-def guarded(run: Callable[[Sequence[str]], Any], args: Sequence[str] | None) -> NoReturn:
+def guarded(run: Callable[[Sequence[str]], object], args: Sequence[str] | None) -> NoReturn:
     """Run the command line and leave the process, with nothing half-written and never a traceback.
 
     ``MERCER_TRACEBACK=1`` shows the traceback of a failure.
@@ -82,7 +83,7 @@ def notes_so_far() -> list[str] | None:
     return notes
 
 
-def _note(message: Warning | str, category: type[Warning], *place: Any) -> None:
+def _note(message: Warning | str, category: type[Warning], *place: object) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | ImportWarning | ResourceWarning):
         note(_one_line(message))
 
@@ -91,16 +92,16 @@ class _terminable:  # noqa: N801 - used as a context
     """SIGTERM ends the process as Ctrl-C does: by way of the clean-up."""
 
     def __enter__(self) -> None:
-        self._before: Any = None
+        self._before: signal.Handlers | int | Callable[[int, FrameType | None], object] | None = None
         with suppress(ValueError):  # only the main thread may
             self._before = signal.signal(signal.SIGTERM, self._stop)
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGTERM, self._before)
 
     @staticmethod
-    def _stop(number: int, frame: Any) -> NoReturn:
+    def _stop(number: int, frame: FrameType | None) -> NoReturn:
         raise SystemExit(128 + number)
 
 

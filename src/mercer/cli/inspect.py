@@ -1,15 +1,21 @@
 """``mercer inspect``."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mercer.cli.faults import MODEL, Fault, printable, standard_input
 from mercer.cli.options import json_option
 from mercer.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from mercer.learners.table_model import TableModel
 
 
 @click.command()
@@ -24,7 +30,7 @@ def command(model: str, *, as_json: bool) -> None:
     file = BytesIO(standard_input().read() if model == "-" else Path(model).read_bytes())
     file.name = "standard input" if model == "-" else model
     about = describe(file)
-    result: dict[str, Any] = {"model": model, **asdict(about)}
+    result: dict[str, object] = {"model": model, **asdict(about)}
     file.seek(0)
     loaded = load(file)
     if hasattr(loaded, "preparation_"):
@@ -35,7 +41,7 @@ def command(model: str, *, as_json: bool) -> None:
     _show(result)
 
 
-def _table_facts(model: Any) -> dict[str, Any]:
+def _table_facts(model: "TableModel") -> dict[str, object]:
     preparation, learner = model.preparation_, model.learner_
     return {
         "class_name": type(learner).__name__,
@@ -56,7 +62,7 @@ def _table_facts(model: Any) -> dict[str, Any]:
     }
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: dict[str, object]) -> None:
     from rich.table import Table  # noqa: PLC0415 - not for --help
 
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -69,12 +75,12 @@ def _show(result: dict[str, Any]) -> None:
     console().print(table)
 
 
-def _text(name: str, value: Any) -> Any:
+def _text(name: str, value: object) -> "Text":
     from rich.text import Text  # noqa: PLC0415 - not for --help
 
     if name == "n_bytes":
         text = f"{value:,}"
-    elif name == "categories":
+    elif isinstance(value, dict) and name == "categories":
         text = "\n".join(f"{column}: {_few(values)}" for column, values in value.items())
     elif isinstance(value, dict):
         between = " " if name == "versions" else "="
@@ -84,6 +90,6 @@ def _text(name: str, value: Any) -> Any:
     return Text(printable(text))
 
 
-def _few(values: list[Any], most: int = 20) -> str:
+def _few(values: Sequence[object], most: int = 20) -> str:
     shown = ", ".join(str(value) for value in values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

@@ -1,13 +1,15 @@
 """The learners that the command line offers, by name."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mercer.cli.options import KernelExpression, gathered
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from mercer.kernels import Kernel
 
 # name -> the names of its classifier and its regressor
@@ -29,11 +31,11 @@ class LearnerOptions:
     alpha: str = "1.0"
     C: float = 1.0
 
-    def learners(self, seed: int) -> tuple[Any, Any]:
+    def learners(self, seed: int) -> "tuple[BaseEstimator, BaseEstimator | None]":
         """Return the classifier and the regressor, unfitted; None where there is none."""
         from mercer.cli import library  # noqa: PLC0415 - not for --help
 
-        common: dict[str, Any] = {"kernel": self.kernel, "n_components": self.n_components, "random_state": seed}
+        common: dict[str, object] = {"kernel": self.kernel, "n_components": self.n_components, "random_state": seed}
         if self.method != "auto":
             kernel = self.kernel if self.kernel is not None else library.Gaussian()
             common["features"] = library.feature_map(kernel, self.n_components, method=self.method, random_state=seed)

@@ -4,30 +4,32 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from mercer.cli.faults import OUTPUT, Fault, notes_so_far
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from mercer.data import Source
 
 
-def print_json(result: dict[str, Any]) -> None:
+def print_json(result: Mapping[str, object]) -> None:
     """Print a result as one JSON object, with the notes made on the way."""
-    click.echo(json.dumps(result | {"notes": notes_so_far() or []}, default=_plain, indent=2))
+    click.echo(json.dumps({**result, "notes": notes_so_far() or []}, default=_plain, indent=2))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return NumPy's scalars and arrays, and paths, as what JSON knows."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-def console(*, stderr: bool = False) -> Any:
+def console(*, stderr: bool = False) -> "Console":
     """Return a rich console; not cut to 80 columns where the output is no terminal."""
     from rich.console import Console  # noqa: PLC0415 - not for --help
 

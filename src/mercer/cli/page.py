@@ -1,7 +1,6 @@
 """The comparison as one offline HTML page, in the look of the papers' pages."""
 
 from pathlib import Path
-from typing import Any
 
 from mercer.bench.comparison import Result, Rows
 from mercer.bench.environment import machine
@@ -22,7 +21,7 @@ def render(rows: Rows, results: list[Result], metric: str) -> str:
     """Return the page as text."""
     from mercer.bench import figures  # noqa: PLC0415 - needs matplotlib
 
-    drawn: list[Any] = []
+    drawn: list[figures.Drawn | None] = []
     # A figure for each kernel: a figure tells eight series apart.
     for kernel in dict.fromkeys(result.kernel for result in results if result.kernel):
         for title, value, log, caption in _FIGURES:
@@ -41,7 +40,7 @@ def render(rows: Rows, results: list[Result], metric: str) -> str:
     )
 
 
-def _spec(title: str, y: str, log: list[str], caption: str) -> dict[str, Any]:
+def _spec(title: str, y: str, log: list[str], caption: str) -> dict[str, object]:
     return {
         "title": f"{title[0].upper()}{title[1:]} against the number of features",
         "x": "D",

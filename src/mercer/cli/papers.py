@@ -1,6 +1,6 @@
 """``mercer papers``."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
@@ -8,6 +8,9 @@ from click.shell_completion import CompletionItem
 from mercer.cli.faults import INTERRUPTED, Fault, note
 from mercer.cli.options import json_option
 from mercer.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from mercer.bench.run import Progress, Run
 
 _quick = click.option("--quick", is_flag=True, help="The small grids, which finish in minutes.")
 _results = click.option("--results", help="Folder of the results; in the paper's own by default.")
@@ -68,7 +71,7 @@ def run(name: str, tables: tuple[str, ...], results: str | None, *, quick: bool,
     """
     from mercer import bench  # noqa: PLC0415 - not for --help
 
-    def show(progress: Any) -> None:
+    def show(progress: "Progress") -> None:
         outcome = progress.outcome
         what = "stored" if progress.was_stored else outcome.reason or f"{outcome.seconds:.1f} s"
         click.echo(f"{progress.done}/{progress.total} {outcome.cell}: {what}", err=True)
@@ -125,7 +128,7 @@ def report(names: tuple[str, ...], results: str | None, output: str | None, *, q
         click.echo(f"page: {page}")
 
 
-def _without_data(done: Any) -> dict[str, list[str]]:
+def _without_data(done: "Run") -> dict[str, list[str]]:
     """Return the cells that a missing data set left out, by what was said of it."""
     found: dict[str, list[str]] = {}
     for outcome in (outcome for cells in done.outcomes.values() for outcome in cells):
@@ -134,7 +137,7 @@ def _without_data(done: Any) -> dict[str, list[str]]:
     return found
 
 
-def _judged(name: str, quick: bool, results: str | None) -> list[dict[str, Any]]:
+def _judged(name: str, quick: bool, results: str | None) -> list[dict[str, str]]:
     from mercer import bench  # noqa: PLC0415 - not for --help
 
     return [
@@ -150,7 +153,7 @@ def _judged(name: str, quick: bool, results: str | None) -> list[dict[str, Any]]
     ]
 
 
-def _show(judged: list[dict[str, Any]]) -> None:
+def _show(judged: list[dict[str, str]]) -> None:
     from rich.table import Table  # noqa: PLC0415 - not for --help
     from rich.text import Text  # noqa: PLC0415 - not for --help
 

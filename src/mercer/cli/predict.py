@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,7 +35,7 @@ class OutputOptions:
     as_json: bool = False
 
 
-def output_options(formats: str) -> Callable[..., Any]:
+def output_options(formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the options of what is written for each row."""
     output = click.option("--output", "-o", default="-", show_default=True, help=f"A {formats} file.")
     return gathered("to", OutputOptions, output, force_option, quiet_option, json_option)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.config import get_config
 from mercer.data.columns import Choice, Column, refuse_text
 from mercer.data.sources import Block, Reader, Source, entries, own_rows, source_of, stacked
@@ -77,7 +77,7 @@ class Blocks:
         return self.reader.width
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         """Type of the entries, float32 or float64."""
         return self.reader.dtype
 
@@ -102,17 +102,15 @@ class Blocks:
 
         The same rows have the same fingerprint whatever they are read from and however they are cut.
         """
-        hashes: dict[str, Any] = {}
+        hashes: dict[str, blake2b] = {}
         for block in self.labelled():
             X = block.X
-            lengths = np.diff(X.indptr).astype(np.int64) if self.is_sparse else None
-            parts = {
-                "values": X.data if self.is_sparse else X,
-                "columns": X.indices.astype(np.int64) if self.is_sparse else None,
-                "lengths": lengths,
-                "y": block.y,
-                "sample_weight": block.sample_weight,
-            }
+            parts = {"y": block.y, "sample_weight": block.sample_weight}
+            if isinstance(X, np.ndarray):
+                parts["values"] = X
+            else:
+                lengths = np.diff(X.indptr).astype(np.int64)
+                parts |= {"values": X.data, "columns": X.indices.astype(np.int64), "lengths": lengths}
             for name, part in parts.items():
                 if part is not None:
                     hashes.setdefault(name, blake2b(digest_size=16)).update(_bytes(part))
@@ -126,7 +124,7 @@ class Blocks:
             raise TypeError(f"{self.owner}: the number of blocks is not known before the first pass over this source.")
         return ceil(self._n_rows / self._rows_per_block())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Rows]:
         return (block.X for block in self.labelled())
 
     def labelled(self, *, finite: bool = True) -> Iterator[Block]:
@@ -223,7 +221,7 @@ class Blocks:
             "same rows. If it wraps one iterator, return a new one at each call; if a file changed, start again."
         )
 
-    def _check_same_kind(self, X: Any, first_row: int) -> None:
+    def _check_same_kind(self, X: Rows, first_row: int) -> None:
         kinds = {
             "columns": (self.width, X.shape[1]),
             "type": (self.dtype, X.dtype),
@@ -255,10 +253,9 @@ class Blocks:
                 )
 
 
-def _bytes(values: Any) -> bytes:
+def _bytes(values: Rows) -> bytes:
     """Return the entries' bytes; text and objects by what they print as, since their bytes depend on the width."""
-    if sparse.issparse(values):
-        values = values.toarray()
+    values = values if isinstance(values, np.ndarray) else values.toarray()
     if values.dtype.kind in "OUS":
         return "\0".join([*map(str, values.ravel()), ""]).encode()
     return np.ascontiguousarray(values).tobytes()

@@ -188,7 +188,7 @@ class TablePreparation(BaseEstimator):
             numbers = numbers[:, [position[name] for name in self.number_names_]]
         if self.is_sparse_:
             return sparse.csr_matrix(sparse.csr_matrix(numbers).multiply(1 / self.scale_), dtype=np.float32)
-        numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
+        numbers = numbers if isinstance(numbers, np.ndarray) else numbers.toarray()
         X = np.zeros((piece.n_rows, self.n_features_out_), dtype=np.float32)
         standard = numbers - self.mean_
         standard /= self.scale_
@@ -294,12 +294,12 @@ class _Summary:
         entry[0] += int(missing.sum())
 
     def _refuse_infinity(self, piece: Block) -> None:
-        values = piece.X.tocoo() if sparse.issparse(piece.X) else piece.X
-        if sparse.issparse(values):
+        if isinstance(piece.X, np.ndarray):
+            row, column = (int(i) for i in np.argwhere(np.isinf(piece.X))[0])
+        else:
+            values = piece.X.tocoo()
             at = int(np.argmin(np.isfinite(values.data)))
             row, column = int(values.row[at]), int(values.col[at])
-        else:
-            row, column = (int(i) for i in np.argwhere(np.isinf(values))[0])
         raise TableError(
             f"{self.name}: column {self.columns.numbers[column]!r} holds a number that is not finite in row "
             f"{self.n_rows + row + 1}. Correct it, or leave the column out."

@@ -1,18 +1,17 @@
 """A uniform sample of the rows of a stream, in one pass and in the memory of the sample."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.stats import RowSample
 from mercer.validation import check_matrix, check_same_width
 
 
 def reservoir(
-    blocks: Iterable[Any], size: int, rng: np.random.RandomState, *, trusted: bool = False
-) -> tuple[Any, Array]:
+    blocks: Iterable[Rows | tuple[Rows, Array]], size: int, rng: np.random.RandomState, *, trusted: bool = False
+) -> tuple[Rows, Array]:
     """Return ``size`` rows drawn uniformly without replacement from a stream of blocks, and their row numbers.
 
     A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers. Blocks that are
@@ -28,7 +27,7 @@ def reservoir(
     """
     sample = RowSample(size, int(rng.randint(2**31 - 1)))
     n_seen = 0
-    first: Any = None
+    first: Rows | None = None
     for given in blocks:
         rows, values = given if isinstance(given, tuple) else (given, None)
         block = rows if trusted else check_matrix("reservoir", "block", rows, first_row=n_seen)

@@ -5,12 +5,17 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import numpy as np
 from numpy.lib import format as npy
 
 from mercer._typing import Array
+
+if TYPE_CHECKING:  # pyarrow is optional
+    from pyarrow import Schema
+    from pyarrow.ipc import RecordBatchFileWriter
+    from pyarrow.parquet import ParquetWriter
 
 
 class RowWriter(Protocol):
@@ -92,7 +97,7 @@ class ArrowWriter:
         except ImportError:
             raise ImportError(f"writing {kind} needs pyarrow. Install it with pip install 'mercer[data]'.") from None
         self._pa, self._file, self._names, self._kind = pa, file, list(names), kind
-        self._writer: Any = None
+        self._writer: ParquetWriter | RecordBatchFileWriter | None = None
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows as a group."""
@@ -101,7 +106,7 @@ class ArrowWriter:
             self._writer = self._opened(batch.schema)
         self._writer.write_table(batch)
 
-    def _opened(self, schema: Any) -> Any:
+    def _opened(self, schema: "Schema") -> "ParquetWriter | RecordBatchFileWriter":
         from pyarrow import ipc, parquet  # noqa: PLC0415 - optional
 
         return (
@@ -120,7 +125,7 @@ class NpyWriter:
     def __init__(self, file: BinaryIO, names: Sequence[str]):
         self._file, self._n_rows = file, 0
         self._width = len(names)
-        self._dtype: np.dtype[Any] | None = None
+        self._dtype: np.dtype[np.generic] | None = None
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows."""

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypedDict
+
+
+class OpenML(TypedDict):
+    """Where OpenML keeps a data set: its number, and the name that the number must have."""
+
+    id: int
+    name: str
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class DatasetInfo:
     recipe: str
     counts: dict[str, list[int]] = field(default_factory=dict)
     sha256: str | None = None
-    openml: dict[str, Any] | None = None
+    openml: OpenML | None = None
     aliases: tuple[str, ...] = ()
     file: str = ""
 

@@ -273,7 +273,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def _pre_images(self, rows: FeatureRows) -> KernelRidge:
         def pairs() -> Iterator[tuple[Array, Array, Array]]:
             for block in rows.blocks.labelled():
-                X = block.X.toarray() if sparse.issparse(block.X) else block.X
+                X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
                 weight = rows.weight(block)
                 yield self._scores_of(rows.features(block)), X, np.ones(len(X)) if weight is None else weight
 

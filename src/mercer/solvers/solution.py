@@ -44,7 +44,7 @@ class Remedy(StrEnum):
 class Solution:
     """The value found, how the solver ended, and what it took.
 
-    Solvers make one by ``Solution.converged`` or ``Solution.stopped``.
+    Solvers make one by ``Solution.converged`` or ``Solution.stopped``; ``unfinished`` turns the first into the second.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Solution:
         iterations: int = 0,
         history: tuple[float, ...] | list[float] = (),
         gap: float | None = None,
-        **details: Any,
+        **details: object,
     ) -> Self:
         """Return the solution of a solver whose certificate is within its tolerance."""
         history = tuple(history)
@@ -115,7 +115,7 @@ class Solution:
         iterations: int = 0,
         history: tuple[float, ...] | list[float] = (),
         gap: float | None = None,
-        **details: Any,
+        **details: object,
     ) -> Self:
         """Return the solution of a solver that ended before its tolerance.
 
@@ -130,10 +130,14 @@ class Solution:
             What to change, the best first.
         iterations, history, gap, details : see ``Solution``
         """
+        found = cls.converged(value, solver, iterations=iterations, history=history, gap=gap, **details)
+        return found.unfinished(status, left, remedies)
+
+    def unfinished(self, status: Status, left: str, remedies: list[Remedy]) -> Self:
+        """Return the same solution with the status and the advice of a solver that ended before its tolerance."""
         *first, last = [str(remedy) for remedy in remedies]
         ways = f"{', '.join(first)}, or {last}" if len(first) > 1 else " or ".join([*first, last])
-        history, advice = tuple(history), f"{left}: {ways}."
-        return cls(value, status.value, iterations, history, advice, {"solver": solver, **details}, gap)
+        return replace(self, _status=status.value, advice=f"{left}: {ways}.")
 
     @property
     def status(self) -> Status:
@@ -145,7 +149,7 @@ class Solution:
         """Whether the solver reached its tolerance, or rounding left nothing to gain."""
         return self.status is Status.SUCCESS
 
-    def with_details(self, **details: Any) -> Self:
+    def with_details(self, **details: object) -> Self:
         """Return the same solution with further details."""
         return replace(self, details={**self.details, **details})
 

@@ -120,4 +120,5 @@ def _match_shape(found: Sequence[int], name: str, shape: Sequence[Dimension], si
     if len(found) != len(shape):
         raise UnsoundError(f"{name} must have {len(shape)} dimensions, got {len(found)}")
     for axis, (dimension, size) in enumerate(zip(shape, found, strict=True)):
-        sizes.match(dimension, int(size), f"{name}.shape[{axis}]")
+        if dimension is not None:
+            sizes.match(dimension, int(size), f"{name}.shape[{axis}]")

@@ -41,7 +41,8 @@ class Many(Kind):
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
         if not isinstance(value, list | tuple) or type(value) is not self.of:
             raise UnsoundError(f"{name} must be a {self.of.__name__}, got {short(value)}")
-        sizes.match(self.length, len(value), f"len({name})")
+        if self.length is not None:
+            sizes.match(self.length, len(value), f"len({name})")
         for i, item in enumerate(value):
             self.kind.check(item, f"{name}[{i}]", sizes)
 

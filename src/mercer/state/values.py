@@ -26,7 +26,8 @@ class Count(Kind):
         whole = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else None
         if whole is None or not self.least <= whole <= self.most:
             raise UnsoundError(f"{name} must be an integer from {self.least} to {self.most}, got {short(value)}")
-        sizes.match(self.size, whole, name)
+        if self.size is not None:
+            sizes.match(self.size, whole, name)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Encoder:
             case slice():
                 return {"kind": "slice", "value": [value.start, value.stop, value.step]}
             case np.dtype():
-                return {"kind": "dtype", "value": self._dtype(value, where)}
+                return {"kind": "dtype", "value": _dtype(value, where)}
             case np.random.RandomState():
                 return self._random_state(value, where)
             case Kernel():
@@ -77,18 +77,14 @@ class Encoder:
             case BaseEstimator():
                 return self._estimator(value, where, depth)
             case type() if issubclass(value, np.generic):
-                return {"kind": "scalar type", "value": self._dtype(np.dtype(value), where)}
+                return {"kind": "scalar type", "value": _dtype(np.dtype(value), where)}
         return self._part(value, where, depth)
 
-    def _dtype(self, dtype: np.dtype[np.generic], where: str) -> str:
-        if dtype.newbyteorder("=") not in DTYPES:
-            raise ModelFileError(f"mercer.save: {where} has the dtype {dtype}, which a model file does not hold.")
-        return DTYPES[dtype.newbyteorder("=")]
-
     def _tensor(self, values: Array, where: str) -> str:
-        self._dtype(values.dtype, where)
-        name = f"t{len(self.tensors)}"
-        self.tensors[name] = values.astype(values.dtype.newbyteorder("="), order="C", copy=False)
+        dtype, name = values.dtype.newbyteorder("="), f"t{len(self.tensors)}"
+        if dtype not in DTYPES:
+            raise _refused_dtype(values.dtype, where)
+        self.tensors[name] = values.astype(dtype, order="C", copy=False)
         return name
 
     def _array(self, value: Array, where: str) -> Node:
@@ -144,11 +140,15 @@ class Encoder:
         return {"kind": "random state", **{name: self.encode(item, where) for name, item in inner.items()}}
 
     def _kernel(self, value: Kernel, where: str, depth: int) -> Node:
-        params = value.get_params(deep=False)
-        return {"kind": "kernel", "class": _class(value, where), "fields": self._fields(params, where, depth)}
+        name, params = registry.name_of(type(value)), value.get_params(deep=False)
+        if name is None:
+            raise _refused_class(value, where)
+        return {"kind": "kernel", "class": name, "fields": self._fields(params, where, depth)}
 
     def _estimator(self, value: BaseEstimator, where: str, depth: int) -> Node:
-        name, params = _class(value, where), value.get_params(deep=False)
+        name, params = registry.name_of(type(value)), value.get_params(deep=False)
+        if name is None:
+            raise _refused_class(value, where)
         fields = self._fields(params, where, depth)
         own = {key: item for key, item in vars(value).items() if key not in params}
         return {"kind": "estimator", "class": name, "params": fields, "state": self._state(value, own, where, depth)}
@@ -180,14 +180,21 @@ class Encoder:
         return {key: self.encode(item, f"{where}.{key}", depth + 1) for key, item in values.items()}
 
 
-def _class(value: Kernel | BaseEstimator, where: str) -> str:
-    name = registry.name_of(type(value))
-    if name is None:
-        raise ModelFileError(
-            f"mercer.save: {where} is a {type(value).__name__}, a class that a model file cannot name: files hold "
-            "mercer's estimators and kernels, and scikit-learn's pipeline, scalers and encoders."
-        )
-    return name
+def _dtype(dtype: np.dtype[np.generic], where: str) -> str:
+    if dtype.newbyteorder("=") not in DTYPES:
+        raise _refused_dtype(dtype, where)
+    return DTYPES[dtype.newbyteorder("=")]
+
+
+def _refused_dtype(dtype: np.dtype[np.generic], where: str) -> ModelFileError:
+    return ModelFileError(f"mercer.save: {where} has the dtype {dtype}, which a model file does not hold.")
+
+
+def _refused_class(value: Kernel | BaseEstimator, where: str) -> ModelFileError:
+    return ModelFileError(
+        f"mercer.save: {where} is a {type(value).__name__}, a class that a model file cannot name: files hold "
+        "mercer's estimators and kernels, and scikit-learn's pipeline, scalers and encoders."
+    )
 
 
 def _refusal(value: object, where: str) -> ModelFileError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -47,7 +47,7 @@ class _Unusable:
     def __init__(self, name: str):
         self._name = name
 
-    def _refuse(self, *_: Any, **__: Any) -> Any:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise AssertionError(f"{self._name} is read after fit")
 
     __bool__ = __len__ = __iter__ = __call__ = __getitem__ = __contains__ = __array__ = _refuse

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,13 +14,13 @@ _OPEN_FILES = Path("/proc/self/fd")
 
 
 def check_reader(
-    make: Callable[[], Any],
+    make: Callable[[], object],
     X: Rows,
     y: Array | None = None,
     sample_weight: Array | None = None,
     *,
     names: tuple[str, ...] | None = None,
-    missing: tuple[Callable[[], Any], int] | None = None,
+    missing: tuple[Callable[[], object], int] | None = None,
 ) -> None:
     """Check that a source gives these rows, at every pass and however they are cut.
 
@@ -96,7 +95,7 @@ def _check_interleaved(blocks: Blocks, X: Rows) -> None:
         np.testing.assert_array_equal(rows, _dense(X), "two passes at once must not disturb each other")
 
 
-def _check_abandoned(make: Callable[[], Any], X: Rows) -> None:
+def _check_abandoned(make: Callable[[], object], X: Rows) -> None:
     blocks = as_blocks(make()).recut(1, "check_reader")
     before = _open_files()
     for n_blocks in (1, X.shape[0]):
@@ -110,7 +109,7 @@ def _check_abandoned(make: Callable[[], Any], X: Rows) -> None:
     np.testing.assert_array_equal(np.vstack([_dense(block) for block in blocks]), _dense(X), "after an abandoned pass")
 
 
-def _check_missing(make: Callable[[], Any], row: int) -> None:
+def _check_missing(make: Callable[[], object], row: int) -> None:
     try:
         for _ in as_blocks(make()).recut(2, "check_reader"):
             pass
@@ -133,5 +132,5 @@ def _open_files() -> Counter[str]:
     return Counter({name: n for name, n in found.items() if name.startswith("/") and not name.startswith(elsewhere)})
 
 
-def _dense(rows: Any) -> Array:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
+def _dense(rows: Rows) -> Array:
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())

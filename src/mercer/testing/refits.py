@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -76,7 +75,7 @@ class _Fit:
             return
         self.outputs = outputs(self.fresh, self.X)
 
-    def of(self, estimator: BaseEstimator) -> Any:
+    def of(self, estimator: BaseEstimator) -> BaseEstimator:
         """Fit an estimator, with these parameters."""
         estimator.set_params(**clone(self.estimator).get_params(deep=False))
         return fitted_quietly(estimator, self.X, self.y)

@@ -44,7 +44,7 @@ def assert_same(one: Any, other: Any, path: str = "value") -> None:
         assert one == other, f"{path}: {one!r} and {other!r}"
 
 
-def _held(value: object) -> dict[str, Any] | None:
+def _held(value: object) -> dict[str, object] | None:
     """Return what an object holds by name, None for one that holds nothing."""
     if isinstance(value, type) or callable(value):  # a class or a function is itself
         return None

@@ -1,10 +1,11 @@
 """The laws of a solver."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from mercer._typing import Array
 from mercer.solvers import Solution, Status
 from mercer.testing.samples import rounding
 
@@ -15,8 +16,8 @@ _LONGEST_REPR = 200
 def check_solver(
     solve: Callable[[], Solution],
     *,
-    objective: Callable[[Any], Any] | None = None,
-    others: tuple[Any, ...] = (),
+    objective: Callable[[Array], ArrayLike] | None = None,
+    others: tuple[Array, ...] = (),
     tol: float | None = None,
     certificate: Callable[[Solution], float] | None = None,
     resume: Callable[[Solution], Solution] | None = None,
@@ -100,7 +101,7 @@ def _check_same(one: Solution, other: Solution) -> None:
     assert (one.status, one.iterations, one.history) == (other.status, other.iterations, other.history)
 
 
-def _check_lower(objective: Callable[[Any], Any], solution: Solution, point: Any, slack: float) -> None:
+def _check_lower(objective: Callable[[Array], ArrayLike], solution: Solution, point: Array, slack: float) -> None:
     found, other = np.asarray(objective(solution.value)), np.asarray(objective(point))
     scale = np.maximum(np.abs(found), np.abs(other))
     assert np.all(found <= other + slack * scale), (

@@ -2,7 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,21 +12,20 @@ from mercer._typing import Array
 from mercer.data.columns import Codes, Columns, Kind, TableError
 from mercer.data.sources.base import Block, Source
 
-ArrowType = Any  # pyarrow has no type stubs, and is optional
-ArrowColumn = Any
-RecordBatch = Any
+if TYPE_CHECKING:  # pyarrow is optional
+    import pyarrow as pa
+    from pyarrow.dataset import Dataset
 
-# Whole numbers beyond are not told apart as float64.
+# Whole numbers above this are not told apart as float64.
 _LARGEST_WHOLE = 2**53
 
 
-def pyarrow(owner: str) -> Any:
+def pyarrow(owner: str) -> ModuleType:
     """Return the package, or say how to install it."""
     try:
-        import pyarrow as pa  # noqa: PLC0415 - optional
+        return import_module("pyarrow")
     except ImportError as error:
         raise ImportError(f"{owner}: reading it needs pyarrow. Install it with pip install 'mercer[data]'.") from error
-    return pa
 
 
 class ArrowSource(Source):
@@ -39,7 +40,7 @@ class ArrowSource(Source):
     categorical : names of columns of numbers that are categories
     """
 
-    def __init__(self, name: str, types: Mapping[str, ArrowType], categorical: tuple[str, ...] = ()):
+    def __init__(self, name: str, types: "Mapping[str, pa.DataType]", categorical: tuple[str, ...] = ()):
         self.name, self._types = name, dict(types)
         self._kinds: dict[str, Kind] = {column: kind_of(kind) for column, kind in types.items()}
         self._kinds |= {column: "category" for column in categorical if column in self._kinds}
@@ -49,7 +50,7 @@ class ArrowSource(Source):
         return str(self._types[column])
 
     @abstractmethod
-    def _batches(self, columns: Columns, block_rows: int) -> Iterable[RecordBatch]:
+    def _batches(self, columns: Columns, block_rows: int) -> "Iterable[pa.RecordBatch]":
         """Yield record batches of the columns."""
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
@@ -58,7 +59,7 @@ class ArrowSource(Source):
             if batch.num_rows:
                 yield self._block(batch)
 
-    def _block(self, batch: RecordBatch) -> Block:
+    def _block(self, batch: "pa.RecordBatch") -> Block:
         columns = self.columns
         X = np.empty((batch.num_rows, len(columns.numbers)), dtype=self.dtype)
         for j, name in enumerate(columns.numbers):
@@ -68,7 +69,7 @@ class ArrowSource(Source):
         categories = () if not columns.categories else tuple(_codes(batch.column(name)) for name in columns.categories)
         return Block(X, y, weight, 0, categories)
 
-    def _labels(self, column: ArrowColumn, name: str) -> Array:
+    def _labels(self, column: "pa.Array", name: str) -> Array:
         if self._kinds[name] == "category":
             codes, values = _codes(column)
             return np.array([*values, None], dtype=object)[codes]
@@ -81,7 +82,7 @@ class TableSource(ArrowSource):
     Parquet files are read without read-ahead, so that the columns of a page or two, and not the file, are in memory.
     """
 
-    def __init__(self, owner: str, source: Any):
+    def __init__(self, owner: str, source: "pa.Table | Dataset"):
         from pyarrow import Table  # noqa: PLC0415 - optional
 
         super().__init__(owner, types_of(owner, source.schema))
@@ -91,11 +92,11 @@ class TableSource(ArrowSource):
         # The footers of parquet files tell the number of rows; files of other kinds would have to be read.
         self.n_rows = source.num_rows if self._is_table else source.count_rows() if self._is_parquet else None
 
-    def _batches(self, columns: Columns, block_rows: int) -> Iterable[RecordBatch]:
+    def _batches(self, columns: Columns, block_rows: int) -> "Iterable[pa.RecordBatch]":
         names = list(columns.all)
         if self._is_table:
             return self._source.select(names).to_batches(max_chunksize=block_rows)  # type: ignore[no-any-return]
-        options: dict[str, Any] = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
+        options: dict[str, object] = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
         if self._is_parquet:
             from pyarrow.dataset import ParquetFragmentScanOptions  # noqa: PLC0415 - optional
 
@@ -104,7 +105,7 @@ class TableSource(ArrowSource):
         return self._source.to_batches(columns=names, batch_size=block_rows, **options)  # type: ignore[no-any-return]
 
 
-def types_of(name: str, schema: Any) -> dict[str, ArrowType]:
+def types_of(name: str, schema: "pa.Schema") -> "dict[str, pa.DataType]":
     """Return the types of the columns by their names, which must differ."""
     types = {field.name: field.type for field in schema}
     if len(types) < len(schema):
@@ -114,7 +115,7 @@ def types_of(name: str, schema: Any) -> dict[str, ArrowType]:
     return types
 
 
-def kind_of(kind: ArrowType) -> Kind:
+def kind_of(kind: "pa.DataType") -> Kind:
     """Return whether a column of a type of pyarrow holds numbers, categories or something else."""
     from pyarrow import types  # noqa: PLC0415 - optional
 
@@ -125,13 +126,13 @@ def kind_of(kind: ArrowType) -> Kind:
     return "category" if _is_text(kind) else "other"
 
 
-def _is_text(kind: ArrowType) -> bool:
+def _is_text(kind: "pa.DataType") -> bool:
     from pyarrow import types  # noqa: PLC0415 - optional
 
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def numbers_of(column: ArrowColumn) -> Array:
+def numbers_of(column: "pa.Array") -> Array:
     """Return a column as numbers, NaN where a value is missing."""
     from pyarrow import float64, types  # noqa: PLC0415 - optional
 
@@ -145,7 +146,7 @@ def numbers_of(column: ArrowColumn) -> Array:
     return values
 
 
-def _codes(column: ArrowColumn) -> Codes:
+def _codes(column: "pa.Array") -> Codes:
     from pyarrow import string, types  # noqa: PLC0415 - optional
 
     if not types.is_dictionary(column.type):
@@ -154,7 +155,7 @@ def _codes(column: ArrowColumn) -> Codes:
     return Codes(codes.astype(np.int64, copy=False), column.dictionary.cast(string()).to_pylist())
 
 
-def labels_of(column: ArrowColumn) -> Array:
+def labels_of(column: "pa.Array") -> Array:
     """Return a target in its own type; missing values are NaN among numbers, None elsewhere."""
     from pyarrow import types  # noqa: PLC0415 - optional
 

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Csr, Rows, is_sparse
 from mercer.data.columns import Choice, Codes, Columns, Kind
 
 # Rows per piece where nobody asks for a number: that of a learner's blocks.
@@ -22,7 +23,7 @@ class Block(NamedTuple):
     of X, of sources with such columns; learners never see them.
     """
 
-    X: Any
+    X: Rows
     y: Array | None = None
     sample_weight: Array | None = None
     first_row: int = 0
@@ -46,8 +47,8 @@ def stacked(blocks: list[Block]) -> Block:
     """Return the rows of several blocks, of numbers alone, as one."""
     if len(blocks) == 1:
         return blocks[0]
-    X: Any = [block.X for block in blocks]
-    X = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.vstack(X)
+    parts = [block.X for block in blocks]
+    X: Rows = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
     y, weight = _joined([block.y for block in blocks]), _joined([block.sample_weight for block in blocks])
     return Block(X, y, weight, blocks[0].first_row)
 
@@ -60,9 +61,9 @@ def _joined(parts: list[Array | None]) -> Array | None:
     return np.concatenate(given) if given else None
 
 
-def entries(values: Any) -> Any:
+def entries(values: ArrayLike | Csr) -> Array:
     """Return y as an array of one entry, or row of entries, per row; sparse ones as CSR."""
-    return values.tocsr() if sparse.issparse(values) else np.asarray(values)
+    return values.tocsr() if is_sparse(values) else np.asarray(values)
 
 
 def own_rows(X: Rows, piece: Block) -> Block:
@@ -93,7 +94,7 @@ class Reader(ABC):
     """
 
     width: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     is_sparse: bool = False
     names: tuple[str, ...] | None = None
     n_rows: int | None = None

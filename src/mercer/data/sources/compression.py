@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from mercer.data.columns import TableError
 
@@ -23,7 +23,7 @@ def uncompressed_name(name: str) -> str:
 
 
 @contextmanager
-def opened(path: str | PathLike[str]) -> Iterator[tuple[Any, BinaryIO]]:
+def opened(path: str | PathLike[str]) -> Iterator[tuple[io.BufferedIOBase, BinaryIO]]:
     """Give the decompressed contents of a file, and the file as it lies on disk, which knows how far it is read."""
     name = fspath(path)
     with open(name, "rb") as raw:
@@ -40,7 +40,7 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Any, BinaryIO]]:
             yield raw, raw
 
 
-def _zstandard(name: str, raw: BinaryIO) -> Any:
+def _zstandard(name: str, raw: BinaryIO) -> io.BufferedReader:
     from mercer.data.sources.arrow import pyarrow  # noqa: PLC0415 - optional
 
     pa = pyarrow(name)

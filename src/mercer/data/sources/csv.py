@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from mercer._typing import Array
 from mercer.data.columns import Columns, Kind, TableError
-from mercer.data.sources.arrow import ArrowColumn, ArrowSource, ArrowType, RecordBatch, pyarrow, whole_labels
+from mercer.data.sources.arrow import ArrowSource, pyarrow, whole_labels
 from mercer.data.sources.compression import opened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from _typeshed import WriteableBuffer
 
 # Bytes of which the types of the columns are found, and the least and the most that are parsed at once: pyarrow reads
 # 32 such pieces ahead, whatever it is told.
@@ -72,7 +76,7 @@ class CsvSource(ArrowSource):
             return None
         return self._raw.tell(), self._path.stat().st_size
 
-    def _batches(self, columns: Columns, block_rows: int) -> Iterator[RecordBatch]:
+    def _batches(self, columns: Columns, block_rows: int) -> "Iterator[pa.RecordBatch]":
         """Parse the file a few blocks of rows at a time."""
         types = {name: self._type_to_read(name) for name in columns.all}
         n_rows = 0
@@ -86,18 +90,18 @@ class CsvSource(ArrowSource):
             except (OSError, EOFError) as error:  # of a compressed file
                 raise TableError(f"{self.name}: the file is damaged: {_first_line(error)}") from None
 
-    def _type_to_read(self, name: str) -> ArrowType:
+    def _type_to_read(self, name: str) -> "pa.DataType":
         """Return the type to parse a column as: numbers as float64, since later ones may have a fraction."""
         kind = self._types[name]
         if self._kinds[name] == "category":
             return self._pa.string()
         return kind if self._pa.types.is_boolean(kind) else self._pa.float64()
 
-    def _labels(self, column: ArrowColumn, name: str) -> Array:
+    def _labels(self, column: "pa.Array", name: str) -> Array:
         labels = super()._labels(column, name)
         return whole_labels(self.name, name, labels) if self._pa.types.is_integer(self._types[name]) else labels
 
-    def _found_types(self, categorical: tuple[str, ...]) -> dict[str, ArrowType]:
+    def _found_types(self, categorical: tuple[str, ...]) -> "dict[str, pa.DataType]":
         """Return the types that the first lines show."""
         pa = self._pa
         try:
@@ -111,7 +115,7 @@ class CsvSource(ArrowSource):
         twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
         if twice:
             raise TableError(f"{self.name}: the line of names has {twice[0]!r} twice. Rename one of the columns.")
-        types: dict[str, ArrowType] = {field.name: field.type for field in schema}
+        types = {field.name: field.type for field in schema}
         for name, kind in types.items():
             if name in categorical or pa.types.is_binary(kind):
                 types[name] = pa.string()
@@ -130,14 +134,14 @@ class CsvSource(ArrowSource):
             raise TableError(f"{self.name}: the file is damaged or of another kind: {_first_line(error)}") from None
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _opened(self) -> Iterator[io.BufferedIOBase]:
         if self._stream is not None:
             yield self._stream.all_lines(self.name)
             return
         with opened(str(self._path)) as (file, self._raw):
             yield file
 
-    def _parsed(self, file: Any, block_rows: int | None, **convert: Any) -> Iterator[RecordBatch]:
+    def _parsed(self, file: io.BufferedIOBase, block_rows: int | None, **convert: object) -> "Iterator[pa.RecordBatch]":
         from pyarrow import csv  # noqa: PLC0415 - optional
 
         names = {} if self._header else {"column_names": self._made_names()}
@@ -161,7 +165,7 @@ class CsvSource(ArrowSource):
         line = self._head.partition(b"\n")[0].decode("utf-8", errors="replace")
         return [f"x{j}" for j in range(len(next(plain.reader([line], delimiter=self._delimiter), [])))]
 
-    def _fault(self, error: Exception, types: dict[str, ArrowType], n_rows: int) -> TableError:
+    def _fault(self, error: Exception, types: "dict[str, pa.DataType]", n_rows: int) -> TableError:
         """Say which line of the file is at fault: pyarrow, which parses many at once, does not know."""
         if self._stream is not None:
             return TableError(f"{self.name}: after row {n_rows}: {_first_line(error)}")
@@ -171,7 +175,7 @@ class CsvSource(ArrowSource):
             found = self._first_fault(file, types)
         return TableError(f"{self.name}: {_first_line(error)}") if found is None else found
 
-    def _first_fault(self, file: Any, types: dict[str, ArrowType]) -> TableError | None:
+    def _first_fault(self, file: io.BufferedIOBase, types: "dict[str, pa.DataType]") -> TableError | None:
         lines = _Lines(file)
         rows = plain.reader(lines, delimiter=self._delimiter)
         try:
@@ -202,7 +206,7 @@ class CsvSource(ArrowSource):
 class _Lines:
     """The decoded lines of a file, counted."""
 
-    def __init__(self, file: Any):
+    def __init__(self, file: io.BufferedIOBase):
         self._file = file
         self.n_lines = 0
 
@@ -212,7 +216,7 @@ class _Lines:
             yield line.decode("utf-8-sig" if self.n_lines == 1 else "utf-8")
 
 
-def _whole_lines(file: Any) -> bytes:
+def _whole_lines(file: io.BufferedIOBase | BinaryIO) -> bytes:
     """Read about a MiB, and at least two lines, up to the end of a line."""
     return bytes(file.read(_HEAD_BYTES) + file.readline() + file.readline())
 
@@ -246,7 +250,8 @@ class _Chained(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, into: "WriteableBuffer") -> int:
+        buffer = memoryview(into)
         if not self._head:
             data = getattr(self._file, "read1", self._file.read)(len(buffer))
         else:
@@ -255,7 +260,7 @@ class _Chained(io.RawIOBase):
         return len(data)
 
 
-def _converts(value: str, kind: ArrowType) -> bool:
+def _converts(value: str, kind: "pa.DataType") -> bool:
     from pyarrow import csv, types  # noqa: PLC0415 - optional
 
     if types.is_string(kind) or value in csv.ConvertOptions().null_values:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class MatrixSource(Source):
         self,
         name: str,
         shape: tuple[int | None, int],
-        dtype: np.dtype[Any],
+        dtype: np.dtype[np.generic],
         *,
         is_sparse: bool = False,
         others: Mapping[str, Array] | None = None,
@@ -118,14 +118,14 @@ class MatrixSource(Source):
             raise TableError(f"{self.name}: the columns of a sparse matrix are x0, x1, ... alone.")
         return np.column_stack([self._column(name, X, rows) for name in names]).astype(self.dtype, copy=False)
 
-    def _column(self, name: str, X: Any, rows: slice) -> Array:
+    def _column(self, name: str, X: Rows, rows: slice) -> Array:
         if name in self._others:
             return self._others[name][rows]
         column = X[:, [int(name[1:])]]
-        return np.asarray(column.toarray() if self.is_sparse else column).ravel()
+        return np.ravel(column if isinstance(column, np.ndarray) else column.toarray())
 
 
-def _kind(dtype: np.dtype[Any]) -> Kind:
+def _kind(dtype: np.dtype[np.generic]) -> Kind:
     return "number" if dtype.kind in "biuf" else "category" if dtype.kind in "USO" else "other"
 
 

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class NpzSource(MatrixSource):
                 yield Block(np.frombuffer(data, dtype=dtype).reshape(n_rows, shape[1]))
 
 
-def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], bool, np.dtype[Any]]]:
+def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], bool, np.dtype[np.generic]]]:
     """Return the shape, whether by columns, and the type of each array of a .npz file."""
     headers = {}
     with zipfile.ZipFile(path) as archive:
@@ -78,13 +78,13 @@ def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], bool, np.dtype[Any]
     return headers
 
 
-def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
     read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
     major, _ = np.lib.format.read_magic(file)
     return read[min(major, 2)](file)
 
 
-def _check_matrix(name: str, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def _check_matrix(name: str, what: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
     if len(shape) != 2 or dtype.kind not in "biuf":
         raise TableError(f"{name}: {what} must be a matrix of numbers, got shape {shape} of {dtype}.")
     if shape[0] == 0:

@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from mercer.data.columns import Columns, TableError
-from mercer.data.sources.arrow import ArrowSource, ArrowType, RecordBatch, pyarrow, types_of
+from mercer.data.sources.arrow import ArrowSource, pyarrow, types_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.ipc import RecordBatchFileReader, RecordBatchStreamReader
+    from pyarrow.parquet import ParquetFile
+
+    Opened: TypeAlias = ParquetFile | RecordBatchFileReader | RecordBatchStreamReader
 
 _SUFFIXES = {"parquet": (".parquet", ".pq"), "arrow": (".arrow", ".feather", ".ipc")}
 # Bytes of each column that are read at once. Measured on 46 MiB of rows: without such a buffer a whole row group is
@@ -43,7 +50,7 @@ class ArrowFiles(ArrowSource):
         if self.n_rows == 0:
             raise TableError(f"{path}: there are no rows.")
 
-    def _batches(self, columns: Columns, block_rows: int) -> Iterator[RecordBatch]:
+    def _batches(self, columns: Columns, block_rows: int) -> "Iterator[pa.RecordBatch]":
         """Read the files one after the other."""
         names, empty = list(columns.all), True
         for file in self._files:
@@ -58,7 +65,7 @@ class ArrowFiles(ArrowSource):
         if empty:
             raise TableError(f"{self.name}: there are no rows.")
 
-    def _record_batches(self, opened: Any, names: list[str], block_rows: int) -> Iterator[RecordBatch]:
+    def _record_batches(self, opened: "Opened", names: list[str], block_rows: int) -> "Iterator[pa.RecordBatch]":
         if self._kind == "parquet":
             yield from opened.iter_batches(batch_size=block_rows, columns=names, use_threads=False)
         elif hasattr(opened, "num_record_batches"):
@@ -67,7 +74,7 @@ class ArrowFiles(ArrowSource):
         else:
             yield from (batch.select(names) for batch in opened)
 
-    def _opened(self, file: Path) -> Any:
+    def _opened(self, file: Path) -> "Opened":
         from pyarrow import ipc, parquet  # noqa: PLC0415 - optional
 
         try:
@@ -80,10 +87,10 @@ class ArrowFiles(ArrowSource):
         except (self._pa.ArrowException, OSError) as error:
             raise self._corrupt(file, error) from None
 
-    def _types_in(self, file: Path, opened: Any) -> dict[str, ArrowType]:
+    def _types_in(self, file: Path, opened: "Opened") -> "dict[str, pa.DataType]":
         return types_of(str(file), opened.schema_arrow if self._kind == "parquet" else opened.schema)
 
-    def _check_same(self, types: list[dict[str, ArrowType]]) -> None:
+    def _check_same(self, types: "list[dict[str, pa.DataType]]") -> None:
         for file, found in zip(self._files, types, strict=True):
             if missing := [name for name in types[0] if name not in found]:
                 raise TableError(f"{file}: column {missing[0]!r} is missing, which {self._files[0].name} has.")

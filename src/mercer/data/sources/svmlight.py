@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from io import BytesIO
 from itertools import islice
 from os import PathLike, fspath
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from mercer._typing import Array, Csr
 from mercer.data.columns import TableError
 from mercer.data.sources.base import Block
 from mercer.data.sources.compression import opened
@@ -53,7 +54,7 @@ class SvmlightReader(MatrixSource):
         path: str | PathLike[str],
         *,
         n_features: int | None = None,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
         categorical: tuple[str, ...] = (),
     ):
         self._path = name = fspath(path)
@@ -111,7 +112,8 @@ class SvmlightReader(MatrixSource):
         return TableError(f"{self._path}: not a readable svmlight file: {error}.")
 
 
-def _parsed(text: bytes, **options: Any) -> Any:
+def _parsed(text: bytes, **options: object) -> tuple[Csr, Array]:
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - a slow import, which other sources do not need
 
-    return load_svmlight_file(BytesIO(text), **options)
+    X, y = load_svmlight_file(BytesIO(text), **options)
+    return X, y

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -58,12 +58,12 @@ def box_quadratic(
     with one_blas_thread():
         found = interior_point(_Dense(H, h), np.ones(len(h)), np.full(len(h), 2.0), tol=limit, max_iter=max_iter - 1)
     value, left = bound * np.clip(found.image, -1.0, 1.0), found.error
-    done: dict[str, Any] = {"iterations": len(found.history), "history": found.history, "gap": left / first}
+    solution = Solution.converged(value, solver, iterations=len(found.history), history=found.history, gap=left / first)
     if left <= max(limit, _ROUNDING * first):
-        return Solution.converged(value, solver, **done)
+        return solution
     status = Status.ITERATION_LIMIT if len(found.history) >= max_iter else Status.STALLED
     undone = f"{len(found.history)} steps left a gap of {left:.1e}"
-    return Solution.stopped(value, solver, status, undone, [Remedy.SCALE, Remedy.BOUND], **done)
+    return solution.unfinished(status, undone, [Remedy.SCALE, Remedy.BOUND])
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,12 @@ def box_newton(
         w, here, moved = _descend(expand, w, moves, here, bound)
         if not moved:
             break
-    solver = "box Newton"
-    done: dict[str, Any] = {"iterations": len(history), "history": history, "gap": history[-1]}
-    if history[-1] <= tol:
-        return Solution.converged(w, solver, **done)
+    solution = Solution.converged(w, "box Newton", iterations=len(history), history=history, gap=history[-1])
+    if solution.history[-1] <= tol:
+        return solution
     status = Status.ITERATION_LIMIT if len(history) == max_iter else Status.STALLED
     left = f"{len(history)} steps left a gap of {history[-1]:.1e} of the loss at the start"
-    return Solution.stopped(w, solver, status, left, [Remedy.BOUND], **done)
+    return solution.unfinished(status, left, [Remedy.BOUND])
 
 
 def _descend(

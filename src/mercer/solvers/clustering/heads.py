@@ -1,14 +1,12 @@
-"""Rows and centres by their products with a few directions, and the lengths of what these leave."""
-
-from typing import Any
+"""Heads of rows and centres: their products with a few directions, and the lengths of what the directions leave."""
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.parallel import for_each_block, row_blocks
 
 _EPS = float(np.finfo(np.float32).eps)
-# Steps of subspace iteration, and the directions that it takes along for the sake of the last ones wanted.
+# Steps and oversampling of the subspace iteration.
 _STEPS = 3
 _MORE_DIRECTIONS = 8
 _PIECE_ROWS = 256
@@ -19,8 +17,9 @@ _Parts = tuple[Array, Array, Array]
 class Heads:
     r"""Vectors cut in two: a head :math:`Q^T z`, for orthonormal directions Q, and a rest :math:`z - Q Q^T z`.
 
-    Products are those of the heads, and of the rests at most the product of their lengths. All is float32, with lengths
-    rounded up. Any directions are right; those that hold most of the rows leave the shortest rests.
+    The product of two vectors is the product of their heads plus the product of their rests, and the latter is at most
+    the product of the lengths of the rests. Everything is float32, with lengths rounded up. The bound holds for any
+    directions; directions near the leading singular vectors of the rows leave the shortest rests.
 
     Parameters
     ----------
@@ -43,26 +42,26 @@ class Heads:
 
     @staticmethod
     def row_bytes(n_directions: int) -> int:
-        """Return the bytes that a row takes."""
+        """Return the number of bytes per row."""
         return 4 * n_directions + 4
 
     @staticmethod
     def of_no_centres(n_centres: int) -> _Parts:
-        """Return what ``of_centres`` does, for heads without directions."""
+        """Return the result of ``of_centres`` for heads without directions."""
         empty = np.zeros((n_centres, 0), dtype=np.float32)
         return empty, np.zeros((3, n_centres), dtype=np.float32), empty[:0]
 
     @staticmethod
     def of_no_rows(n_rows: int) -> tuple[Array, Array]:
-        """Return what ``of_rows`` does, for heads without directions."""
+        """Return the result of ``of_rows`` for heads without directions."""
         return np.zeros((n_rows, 0), dtype=np.float32), np.zeros(n_rows, dtype=np.float32)
 
     def directions_of(self, block: slice) -> Array | None:
-        """Return the directions whose products with a block of rows are to be kept; None where they are."""
+        """Return the directions, or None if the products of this block of rows with the directions are kept already."""
         return None if self._rests[block.stop - 1] >= 0 else self._directions
 
     def keep(self, block: slice, products: Array, norms: Array) -> None:
-        """Keep the products of a block of rows with the directions, and the rests of the given squared lengths."""
+        """Keep the products of a block of rows with the directions; ``norms`` are the squared lengths of the rows."""
         heads = self._heads[block]
         heads[:] = products
         inside = np.einsum("nh,nh->n", heads, heads)
@@ -88,11 +87,11 @@ class Heads:
         return heads.astype(np.float32), sizes, apart.astype(np.float32) * np.float32(1 + 4 * _EPS)
 
 
-def leading_directions(Z: Any, n_directions: int) -> Array:
-    """Return orthonormal directions that hold most of the squared lengths of rows, dense or CSR: few of D, as columns.
+def leading_directions(Z: Rows, n_directions: int) -> Array:
+    """Return orthonormal directions (as columns) that hold most of the squared lengths of rows, dense or CSR.
 
-    A few steps of subspace iteration, from the rows themselves: near the leading singular vectors, no more. Time 4 n D
-    n_directions a step.
+    They are near the leading singular vectors: a few steps of subspace iteration that starts from some of the rows.
+    Time 4 n D n_directions per step.
 
     >>> import numpy as np
     >>> abs(leading_directions(np.diag([5.0, 1.0, 0.5]), 1)).round(2).tolist()
@@ -106,9 +105,9 @@ def leading_directions(Z: Any, n_directions: int) -> Array:
     basis = np.linalg.qr((start if isinstance(start, np.ndarray) else start.toarray()).T)[0]
     pieces = row_blocks(n_rows, _PIECE_ROWS)
     for _ in range(_STEPS):
-        parts: list[Any] = [None] * len(pieces)
+        parts = [np.empty(0)] * len(pieces)
 
-        def multiply(number: int, basis: Array = basis, parts: list[Any] = parts) -> None:
+        def multiply(number: int, basis: Array = basis, parts: list[Array] = parts) -> None:
             piece = Z[pieces[number]]
             parts[number] = piece.T @ (piece @ basis)
 

@@ -1,19 +1,19 @@
-"""Nearest centres of rows, kept from one pass of k-means to the next with few distances."""
+"""The nearest centre of each row, kept from one pass of k-means to the next with few distance computations."""
 
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import DTypeLike
 
 from mercer import core
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.linalg import squared_distances
 from mercer.solvers.clustering.heads import Heads
 from mercer.stats import ClusterSums
 
-# What rounding may take from a squared distance: this many units of the precision, times the root of the width.
+# Rounding error of a squared distance, in units of the precision times the root of the width.
 _ROUNDINGS = 8
 # Distance between two centres that is rounding, relative to the longest centre.
 _EQUAL = 1024 * float(np.finfo(np.float64).eps)
@@ -22,7 +22,7 @@ _EPS = float(np.finfo(np.float32).eps)
 
 @dataclass
 class PreparedCentres:
-    """The centres of one pass, and what all its blocks need to know of them."""
+    """The centres of one pass, and the quantities that every block of the pass needs."""
 
     values: Array
     cast: Array
@@ -34,28 +34,29 @@ class PreparedCentres:
 
 
 class NearestCentres:
-    r"""The nearest centre of each row, with few distances.
+    r"""The nearest centre of each row, with few distance computations.
 
-    A row keeps a margin: by how much all other centres are farther, at least. When centres move by m_c, the triangle
-    inequality takes m_own and the largest m_c of the others from it (Hamerly), and while it lasts nothing is computed.
-    Then the row's head tells: its products h with a few orthonormal directions Q, which leave a rest of length t. With
-    centres cut in the same way into heads and rests r_c, that the row is nearer to b than to c follows from
+    Each row keeps a margin: a lower bound on the distance to all other centres minus the distance to its own centre.
+    When the centres move by m_c, the margin shrinks by m_own plus the largest m_c of the others (triangle inequality;
+    Hamerly). A row with a positive margin needs no computation. For other rows, the head decides: the products h of the
+    row with a few orthonormal directions Q, which leave a rest of length t. Centres are split into heads and rests r_c
+    in the same way. The row is nearer to b than to c if
 
     .. math:: \|c\|^2 - 2 \langle h, Q^T c \rangle - \|b\|^2 + 2 \langle h, Q^T b \rangle > 2 t \, \|r_b - r_c\|
 
-    Centres are means, whose rests are short; only where this leaves several centres are distances to them computed.
-    The answer is that of all distances, but for centres as near as rounding can tell.
+    Centres are means, so their rests are short. Distances are computed only if this test leaves several centres. The
+    result is the same as with all distances, except among centres that are equally near to rounding.
 
-    Heads are float32, and take 4 h + 4 bytes a row; labels, margins and squared lengths take 16. Time n for each pass,
-    h k for each row without a margin, and D for each centre that a row in doubt may be nearest to.
+    Heads are float32 and take 4 h + 4 bytes per row; labels, margins and squared lengths take 16 bytes per row. Time n
+    per pass, plus h k for each row without a margin, plus D for each remaining centre of a row in doubt.
 
     Parameters
     ----------
     n_rows, n_clusters : int
     heads : Heads, optional
-        Of the same rows; without them, rows without a margin are in doubt.
+        The heads of the same rows. Without heads, every row without a margin is in doubt.
     dtype : dtype
-        Of the rows' features.
+        The type of the features.
 
     References
     ----------
@@ -71,7 +72,7 @@ class NearestCentres:
     []
     """
 
-    def __init__(self, n_rows: int, n_clusters: int, heads: Heads | None = None, dtype: Any = np.float64):
+    def __init__(self, n_rows: int, n_clusters: int, heads: Heads | None = None, dtype: DTypeLike = np.float64):
         self._dtype = dtype
         self.labels = np.full(n_rows, -1, dtype=np.int32)
         self._norms = np.zeros(n_rows)
@@ -81,11 +82,11 @@ class NearestCentres:
 
     @staticmethod
     def row_bytes() -> int:
-        """Return the bytes that a row takes beside its head."""
+        """Return the number of bytes per row, without the head."""
         return 16
 
     def prepare(self, centres: Array, before: Array | None = None) -> PreparedCentres:
-        """Return the centres of a pass, ready for its blocks; ``before`` are the last pass's."""
+        """Return the centres of a pass, prepared for its blocks; ``before`` are the centres of the previous pass."""
         longest = float(np.einsum("kd,kd->k", centres, centres).max())
         moved = np.zeros(len(centres)) if before is None else np.linalg.norm(centres - before, axis=1)
         fastest = int(np.argmax(moved))
@@ -96,7 +97,7 @@ class NearestCentres:
         return PreparedCentres(centres, centres.astype(self._dtype), longest, steps, *parts)
 
     def begin(self, block: slice, Z: Any, centres: PreparedCentres, sample_weight: Array | None = None) -> ClusterSums:
-        """Find the nearest centres of a block of rows that have none yet; return the clusters' sums."""
+        """Find the nearest centres of a new block of rows; return the sums of the clusters."""
         directions = None if self._heads is None else self._heads.directions_of(block)
         n_heads = 0 if directions is None else directions.shape[1]
         columns = centres.cast.T
@@ -111,9 +112,9 @@ class NearestCentres:
         return sums
 
     def in_doubt(self, block: slice, centres: PreparedCentres) -> tuple[Array, Array]:
-        """Return the rows of a block whose features are needed, by place in it, and the centres they may be nearest to.
+        """Return the rows in doubt, by their positions in the block, and the centres that each may be nearest to.
 
-        Those are bits of 64-bit words; without words, all centres.
+        The centres of a row are bits of 64-bit words; no words mean all centres.
         """
         n_rows = len(self.labels[block])
         doubt, candidates = np.empty(n_rows, dtype=np.int64), np.empty((n_rows, self._n_words), dtype=np.uint64)
@@ -132,13 +133,13 @@ class NearestCentres:
         block: slice,
         doubt: Array,
         candidates: Array,
-        Z: Any,
+        Z: Rows,
         centres: PreparedCentres,
         sample_weight: Array | None = None,
     ) -> ClusterSums:
-        """Find the nearest centres of the rows in doubt, and return what they add to and take from the clusters.
+        """Find the nearest centres of the rows in doubt; return the changes of the sums of the clusters.
 
-        ``Z`` holds the features of the whole block or of the rows in doubt, ``sample_weight`` the weights of the block.
+        ``Z`` holds the features of the whole block or of the rows in doubt; ``sample_weight`` the weights of the block.
         """
         products = _no_columns(doubt, Z.dtype)
         if not candidates.shape[1]:
@@ -152,7 +153,7 @@ class NearestCentres:
         rows: Array,
         candidates: Array,
         products: Array,
-        Z: Any,
+        Z: Rows,
         centres: PreparedCentres,
         sample_weight: Array | None,
     ) -> ClusterSums:
@@ -176,14 +177,14 @@ class NearestCentres:
         return core.ClusterScale(_ROUNDINGS * eps * sqrt(centres.values.shape[1]), centres.longest)
 
 
-def _no_columns(rows: Array, dtype: Any) -> Array:
+def _no_columns(rows: Array, dtype: DTypeLike) -> Array:
     return np.empty((len(rows), 0), dtype=dtype)
 
 
 def first_of_equals(labels: Array, centres: Array) -> Array:
-    """Return labels in which centres that are equal to rounding have the number of the first of them.
+    """Return labels in which all centres that are equal to rounding share the number of the first of them.
 
-    Fewer distinct rows than clusters leave such centres, and rounding would choose among them.
+    If there are fewer distinct rows than clusters, some centres are equal, and rounding would choose among them.
 
     >>> import numpy as np
     >>> first_of_equals(np.array([2, 1, 0]), np.array([[1.0], [3.0], [1.0 + 1e-16]])).tolist()
@@ -201,14 +202,15 @@ def first_of_equals(labels: Array, centres: Array) -> Array:
     return first.astype(labels.dtype)[labels]
 
 
-def distances(Z: Any, centres: Array) -> Array:
-    """Return the distances of rows (down) to centres (across), right to half the digits at least, those near 0 too."""
-    norms = np.asarray((Z.multiply(Z) if sparse.issparse(Z) else np.square(Z)).sum(axis=1)).ravel()
+def distances(Z: Rows, centres: Array) -> Array:
+    """Return the distances from rows (down) to centres (across), right to at least half of the digits, also near 0."""
+    norms = np.asarray((np.square(Z) if isinstance(Z, np.ndarray) else Z.multiply(Z)).sum(axis=1)).ravel()
     squares = squared_distances(Z, norms, centres).T
-    # Small ones are differences of large numbers: take those few entry by entry.
+    # A small distance is a difference of large numbers: these few are computed again from the coordinates.
     size = norms[:, None] + np.einsum("kd,kd->k", centres, centres)
     near, centre = np.nonzero(squares < np.sqrt(np.finfo(Z.dtype).eps) * size)
     for rows in np.array_split(np.arange(len(near)), 1 + len(near) // 1024):
-        Z_near = Z[near[rows]].toarray() if sparse.issparse(Z) else Z[near[rows]]
+        some = Z[near[rows]]
+        Z_near = some if isinstance(some, np.ndarray) else some.toarray()
         squares[near[rows], centre[rows]] = np.square(Z_near - centres[centre[rows]]).sum(axis=1)
     return np.sqrt(squares)

@@ -7,10 +7,11 @@ from mercer.linalg import squared_distances
 
 
 def kmeans_plus_plus(Z: Array, norms: Array, weight: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
-    """Return the numbers of rows drawn as centres, each with probability w_i times its squared distance to the others.
+    """Return the numbers of the rows drawn as centres, by k-means++.
 
-    The others are those drawn before. Greedy: of 2 + log(k) draws, the one that leaves the least inertia stays. Where
-    all rows are taken (fewer distinct rows than clusters) some are drawn again. Time n D k (2 + log k).
+    A row is drawn with probability proportional to w_i times its squared distance to the nearest centre drawn before.
+    Of 2 + log(k) such draws, the one with the lowest inertia is kept (greedy k-means++). If there are fewer distinct
+    rows than clusters, some rows are drawn again. Time n D k (2 + log k).
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def kmeans_plus_plus(Z: Array, norms: Array, weight: Array, n_clusters: int, rng
     [0.0, 5.0]
     """
     n_draws = 2 + int(np.log(n_clusters))
-    # Below this a squared distance is rounding, and its row as good as taken.
+    # A smaller squared distance is rounding: the row equals a centre.
     least = 8 * np.finfo(Z.dtype).eps * np.sqrt(Z.shape[1]) * float(norms.max())
 
     def distances(chosen: Array) -> Array:
@@ -53,7 +54,7 @@ def kmeans_plus_plus(Z: Array, norms: Array, weight: Array, n_clusters: int, rng
 
 
 def random_rows(weight: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
-    """Return the numbers of rows drawn by weight without replacement, and more of them where there are too few."""
+    """Return the numbers of rows drawn by weight without replacement; with replacement once all rows are drawn."""
     n_full = min(n_clusters, int(np.count_nonzero(weight)))
     chosen = rng.choice(len(weight), n_full, replace=False, p=weight / weight.sum())
     return np.concatenate([chosen, _draws(weight, n_clusters - n_full, rng)])

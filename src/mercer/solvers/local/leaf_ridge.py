@@ -16,7 +16,7 @@ leaves are in float64; a leaf whose matrix has no Cholesky factor in that precis
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -102,7 +102,7 @@ class LeafSystem:
         self._hold = hold
         self._held: dict[int, tuple[Array, Array]] = {}
         self._root = np.empty((0, 0))
-        self._columns: Callable[[Any], Array] | None = None
+        self._columns: Callable[[Rows], Array] | None = None
         if self.landmarks is not None:
             self._root = _landmark_root(kernel, self.landmarks, self.dtype)
             self._typed_root = np.asfortranarray(self._root, dtype=self.dtype)
@@ -241,7 +241,7 @@ class _Factors:
         return found
 
 
-def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[Any]) -> Array:
+def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[np.generic]) -> Array:
     """Return R with R R' = k(I, I) + jitter, in float64."""
     gram = kernel.evaluator(landmarks, np.float64)(landmarks)
     kernel.check_finite(gram)
@@ -296,13 +296,16 @@ def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Arr
     return np.asarray(factor[:, None] * (dual[:, :-1] + lowered * dual[:, -1:]))
 
 
-def _in_order(part: Callable[[int], Any], n_parts: int) -> Iterator[Any]:
+_Part = TypeVar("_Part")
+
+
+def _in_order(part: Callable[[int], _Part], n_parts: int) -> Iterator[_Part]:
     """Yield part(0), part(1), ... computed on the threads, a few at a time."""
     at_once = 2 * get_config().threads
     for start in range(0, n_parts, at_once):
-        found: dict[int, Any] = {}
+        found: dict[int, _Part] = {}
 
-        def work(b: int, found: dict[int, Any] = found) -> None:
+        def work(b: int, found: dict[int, _Part] = found) -> None:
             found[b] = part(b)
 
         some = range(start, min(start + at_once, n_parts))

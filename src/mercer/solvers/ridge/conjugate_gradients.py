@@ -1,7 +1,6 @@
 """Conjugate gradients, all right-hand sides in one product."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -61,13 +60,12 @@ def conjugate_gradients(
         direction = residual + np.where(active, new / np.where(squares > 0, squares, 1.0), 0.0) * direction
         squares = new
         history.append(float(np.max(np.sqrt(squares) / scale)))
-    solver = "conjugate gradients"
-    done: dict[str, Any] = {"iterations": len(history), "history": history}
+    found = Solution.converged(value, "conjugate gradients", iterations=len(history), history=history)
     if not np.any(np.sqrt(squares) > limit):
-        return Solution.converged(value, solver, **done)
+        return found
     status = Status.STALLED if stalled.any() else Status.ITERATION_LIMIT
     left = f"{len(history)} iterations left a residual of {float(np.max(np.sqrt(squares) / scale)):.1e}"
-    return Solution.stopped(value, solver, status, left, [Remedy.ALPHA, Remedy.SCALE], **done)
+    return found.unfinished(status, left, [Remedy.ALPHA, Remedy.SCALE])
 
 
 def _squares(columns: Array) -> Array:

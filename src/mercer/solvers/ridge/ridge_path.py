@@ -1,9 +1,10 @@
 """The whole regularisation path of ridge regression from one eigendecomposition."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import eigh, svd
 
 from mercer._typing import Array
@@ -71,7 +72,7 @@ class RidgePath(ScoredPath):
         totals: Array = np.sum([count @ np.square(error / remains) for error in errors], axis=0)
         return totals
 
-    def for_rows_of(self, dtype: Any) -> Self:
+    def for_rows_of(self, dtype: DTypeLike) -> Self:
         """Return the path with its vectors in the precision of the features, for ``leave_one_out`` of many blocks."""
         return replace(self, vectors=self.vectors.astype(dtype, copy=False))
 

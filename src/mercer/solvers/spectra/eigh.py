@@ -1,7 +1,6 @@
 """The largest eigenvalues of symmetric matrices: direct, or by products alone."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -89,18 +88,20 @@ def block_krylov(
             converged = True
             break
     vectors, eigenvalues = _ordered(values, vectors)
-    done: dict[str, Any] = {"iterations": len(history), "history": history, "eigenvalues": eigenvalues}
+    found = Solution.converged(
+        vectors, "block Krylov", iterations=len(history), history=history, eigenvalues=eigenvalues
+    )
     if converged:
-        return Solution.converged(vectors, "block Krylov", **done)
+        return found
     left = f"{max_iter} products left a residual of {history[-1]:.1e} of the largest eigenvalue"
-    return Solution.stopped(vectors, "block Krylov", Status.ITERATION_LIMIT, left, [Remedy.FEWER_PAIRS], **done)
+    return found.unfinished(Status.ITERATION_LIMIT, left, [Remedy.FEWER_PAIRS])
 
 
 def _beyond(basis: Array, image: Array) -> Array:
-    """Return an orthonormal basis of what of the image lies outside the basis, by Gram and Schmidt taken twice."""
+    """Return an orthonormal basis of the part of the image outside the basis, by two Gram-Schmidt passes."""
     sizes = np.linalg.norm(image, axis=0)
     rest = image - basis @ (basis.T @ image)
-    # A column that was all in the basis is rounding: normalised, it would not be orthogonal to it.
+    # What is left of a column inside the basis is rounding, which is not orthogonal to the basis.
     rest = rest[:, np.linalg.norm(rest, axis=0) > 1e-10 * sizes.max(initial=0.0)]
     rest -= basis @ (basis.T @ rest)
     left = min(rest.shape[1], basis.shape[0] - basis.shape[1])

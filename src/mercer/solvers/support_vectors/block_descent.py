@@ -1,7 +1,6 @@
 """Hinge and insensitive losses in passes over blocks: dual coordinate descent on one block after the other."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -77,13 +76,14 @@ def block_descent(
             gap = float(state.best.relative_gaps.max())
             if gap <= tol:
                 break
-    best, solver = state.best, "block descent"
-    done: dict[str, Any] = {"iterations": number, "history": history, "gap": gap, "passes": number + looks}
+    found = Solution.converged(
+        state.best.value, "block descent", iterations=number, history=history, gap=gap, passes=number + looks
+    )
     if gap <= tol:
-        return Solution.converged(best.value, solver, **done)
+        return found
     left = f"{max_iter} passes left a duality gap of {gap:.1e} of the objective, and {tol:g} was asked for"
     remedies = [Remedy.MAX_ITER_OR_TOL, Remedy.MEMORY, Remedy.SQUARED_LOSS, Remedy.COST]
-    return Solution.stopped(best.value, solver, Status.ITERATION_LIMIT, left, remedies, **done)
+    return found.unfinished(Status.ITERATION_LIMIT, left, remedies)
 
 
 class _State:

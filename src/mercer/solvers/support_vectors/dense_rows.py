@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import qr
 
 from mercer._typing import Array
@@ -69,7 +69,7 @@ class Design:
         squares = np.einsum("ij,ij->i", self.Z, self.Z, dtype=np.float64)
         return np.asarray(np.sqrt(squares + self.constant**2))
 
-    def shifted_gram(self, roots: Array, dtype: Any = np.float64) -> Array:
+    def shifted_gram(self, roots: Array, dtype: DTypeLike = np.float64) -> Array:
         """Return I + the sum of roots_i^2 z_i z_i^T, of blocks of products in ``dtype`` summed in float64.
 
         Rows whose root is 0 cost nothing.

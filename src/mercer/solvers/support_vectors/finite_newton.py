@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -69,20 +68,21 @@ def finite_newton(
                 break
             point = after
             history.append(point.gap / max(point.objective, np.finfo(float).tiny))
-    solver, steps = "finite Newton", len(history) - 1
-    done: dict[str, Any] = {"iterations": steps, "history": history, "gap": history[-1]}
-    done |= {"duals": point.duals, "guess": point.duals}
-    if history[-1] <= tol:
-        return Solution.converged(point.weights, solver, **done)
+    steps, gap = len(history) - 1, history[-1]
+    found = Solution.converged(
+        point.weights, "finite Newton", iterations=steps, history=history, gap=gap, duals=point.duals, guess=point.duals
+    )
+    if gap <= tol:
+        return found
     status = Status.ITERATION_LIMIT if steps >= max_iter else Status.STALLED
-    left = f"{steps} steps left a duality gap of {history[-1]:.1e} of the objective"
-    return Solution.stopped(point.weights, solver, status, left, [Remedy.SCALE, Remedy.COST], **done)
+    left = f"{steps} steps left a duality gap of {gap:.1e} of the objective"
+    return found.unfinished(status, left, [Remedy.SCALE, Remedy.COST])
 
 
 def _factors(design: Design) -> list[_Factor]:
     """Return the ways to factor a Hessian, the fastest first and the most accurate last."""
 
-    def by_products(dtype: Any) -> _Factor:
+    def by_products(dtype: np.dtype[np.generic]) -> _Factor:
         def factor(roots: Array) -> Callable[[Array], Array]:
             with one_blas_thread():
                 found = cho_factor(design.shifted_gram(roots, dtype), lower=True, overwrite_a=True)

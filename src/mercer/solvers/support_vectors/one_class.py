@@ -1,7 +1,7 @@
 """The one-class support vector machine on explicit features."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -57,12 +57,18 @@ def one_class(Z: Rows, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) ->
         found = _by_multipliers(Z, upper, tol, max_iter)
     best, steps, history, solver = found
     value = np.append(best.weights, -best.rho)[None]
-    done: dict[str, Any] = {"iterations": steps, "history": history, "gap": best.relative_gap}
-    done["objectives"] = np.array([best.objective])
+    solution = Solution.converged(
+        value,
+        solver,
+        iterations=steps,
+        history=history,
+        gap=best.relative_gap,
+        objectives=np.array([best.objective]),
+    )
     if best.holds(tol):
-        return Solution.converged(value, solver, **done)
+        return solution
     left = f"{steps} steps left a duality gap of {best.relative_gap:.1e}, and tol={tol:g} was asked for"
-    return Solution.stopped(value, solver, Status.ITERATION_LIMIT, left, [Remedy.MAX_ITER_OR_TOL], **done)
+    return solution.unfinished(Status.ITERATION_LIMIT, left, [Remedy.MAX_ITER_OR_TOL])
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Hinge and insensitive losses in passes over blocks: averaged Pegasos, with a duality gap that costs no memory."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -78,13 +77,15 @@ def pegasos(
             history.append(float(state.best.relative_gaps.max()))
             if history[-1] <= tol:
                 break
-    best, gap, solver = state.best, history[-1], "averaged pegasos"
-    done: dict[str, Any] = {"iterations": number, "history": history, "gap": gap, "passes": number + len(history)}
+    gap, passes_made = history[-1], number + len(history)
+    found = Solution.converged(
+        state.best.value, "averaged pegasos", iterations=number, history=history, gap=gap, passes=passes_made
+    )
     if gap <= tol:
-        return Solution.converged(best.value, solver, **done)
+        return found
     left = f"{max_iter} passes left a duality gap of {gap:.1e} of the objective, and {tol:g} was asked for"
     remedies = [Remedy.MEMORY, Remedy.SQUARED_LOSS, Remedy.COST]
-    return Solution.stopped(best.value, solver, Status.ITERATION_LIMIT, left, remedies, **done)
+    return found.unfinished(Status.ITERATION_LIMIT, left, remedies)
 
 
 class _State:
