@@ -34,7 +34,7 @@ TABLES = {
     "missing label": (GOOD + "1,2,\n", ["-t", "y"], DATA, "the target 'y' misses a value in row 41"),
     "all constant": ("a,y\n1,0\n1,1\n", ["-t", "y"], DATA, "every column holds one value only"),
     "one class": ("a,y\n1,0\n2,0\n", ["-t", "y"], DATA, "the target 'y' holds one value only"),
-    "only a target": ("y\n1\n2\n", ["-t", "y"], DATA, "there is no column beside the target"),
+    "only a target": ("y\n1\n2\n", ["-t", "y"], DATA, "there is no column besides the target"),
     "infinity": (GOOD + "inf,2,1\n", ["-t", "y"], DATA, "column 'a' holds a number that is not finite in row 41"),
     "text to regress on": (
         "a,y\n1,x\n2,z\n",

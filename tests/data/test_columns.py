@@ -49,7 +49,7 @@ FAULTS = [
     (Choice("pay", sample_weight="city", ignore=("day",)), "the column of weights 'city' holds text"),
     (Choice("pay", ("pay",)), "'pay' is named in columns and the target"),
     (Choice(None, ("age", 0)), "'age' is named in columns, twice"),
-    (Choice("pay", ()), "there is no column beside the target"),
+    (Choice("pay", ()), "there is no column besides the target"),
     (Choice(ignore=("x",)), "the column to ignore 'x' is not a column"),
 ]
 

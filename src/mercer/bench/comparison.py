@@ -37,7 +37,7 @@ class Rows:
 
     @property
     def about(self) -> str:
-        """One line about them."""
+        """One line about the rows."""
         n_train, width = self.X_train.shape
         return f"{self.name}: {n_train} rows to train, {self.X_test.shape[0]} to test, {width} columns"
 
@@ -117,7 +117,7 @@ def _split(name: str, task: str, X: Array | Csr, y: Array, seed: int) -> Rows:
 
 
 def compare(rows: Rows, kernels: list[Kernel], widths: list[int], *, C: float = 1.0, seed: int = 0) -> Iterator[Result]:
-    """Yield a result for each model as it is known."""
+    """Yield the result of each model as soon as it is known."""
     yield _measured(rows, "", "linear model", _linear(rows.task, C))
     for given in kernels:
         kernel = given.resolve(rows.X_train)
@@ -139,7 +139,7 @@ def _machine(task: str, map_: FeatureMap, C: float) -> KernelSVC | KernelRidge:
 
 
 def _maps(kernel: Kernel, seed: int) -> list[tuple[str, FeatureMap]]:
-    """Return every map that the kernel has, by name, unfitted."""
+    """Return every map of the kernel by name, unfitted."""
     names = [name for name in methods_for(kernel) if name != "shift_invariant"] or ["auto"]
     made: list[tuple[str, FeatureMap]] = []
     for name in [*names, "nystroem"]:

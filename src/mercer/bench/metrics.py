@@ -1,4 +1,4 @@
-"""Numbers computed from raw results: what they are called, their unit, and which way is better."""
+"""Metrics: numbers computed from raw results, with a label, a unit and the better direction."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -47,12 +47,12 @@ class Sample:
 
     @property
     def centre(self) -> float:
-        """What stands for the runs: the mean, and of times the least, since other work only ever adds to them."""
+        """The number that represents the runs: the mean; for times the minimum, since other programs only add time."""
         return min(self.values) if self.unit == "s" else self.mean
 
     @property
     def error(self) -> float:
-        """Standard error of the centre; none is claimed of a least time."""
+        """Standard error of the centre; 0 for a minimum of times."""
         return 0.0 if self.unit == "s" else self.deviation / sqrt(len(self.values))
 
     def __str__(self) -> str:
@@ -92,17 +92,17 @@ METRICS: dict[str, Metric] = {
 
 
 def metric(name: str) -> Metric:
-    """Return a metric by name; a raw value without an entry of its own is itself, better neither way."""
+    """Return a metric by name; a raw value without an entry is its own metric, with no better direction."""
     return METRICS.get(name) or Metric(name.replace("_", " "), "", "equal", lambda values: values[name])
 
 
 def as_list(value: Runs) -> list[float]:
-    """Return a list of runs as it is, and a single number as a list of one."""
+    """Return a list of runs unchanged, and a single number as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def sample(outcomes: Iterable[Outcome], name: str, where: Params) -> Sample | None:
-    """Return a metric over the runs of all finished cells with the wanted parameters; None if there are none."""
+    """Return a metric over the runs of all finished cells with the given parameters; None if there are none."""
     found = metric(name)
     values: list[float] = []
     for outcome in outcomes:
@@ -117,7 +117,7 @@ def sample(outcomes: Iterable[Outcome], name: str, where: Params) -> Sample | No
 
 
 def show(value: float, unit: Unit = "", deviation: float | None = None) -> str:
-    """Return a number for readers: percents to two decimals, times in a fitting unit, others to three digits."""
+    """Return a number as text: percents with two decimals, times in a suitable unit, others with three digits."""
     if unit == "%":
         return f"{value:.2f} %" if deviation is None else f"{value:.2f} ± {deviation:.2f} %"
     if unit == "s":

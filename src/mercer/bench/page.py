@@ -1,4 +1,4 @@
-"""What all offline pages share: the template they extend, one style sheet, and a policy that lets nothing else in."""
+"""The base of all offline pages: a template, one style sheet, and a policy that allows nothing else."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ _RAISED = str.maketrans("-0123456789dp", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵈᵖ")
 
 
 def render(template: str, folder: Path = _TEMPLATES, **content: object) -> str:
-    """Return a page as text: a template of ``folder``, which may extend and import those of this package."""
+    """Return a page as text, from a template in ``folder``, which may extend the templates of this package."""
     import jinja2  # noqa: PLC0415 - optional
 
     from mercer.bench.figures import swatch  # noqa: PLC0415 - needs matplotlib
@@ -29,7 +29,7 @@ def render(template: str, folder: Path = _TEMPLATES, **content: object) -> str:
 
 
 def policy(style: str) -> str:
-    """Return the page's content security policy: nothing but the one style sheet that it carries."""
+    """Return the content security policy of a page, which allows only the style sheet inside the page."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 

@@ -1,4 +1,4 @@
-"""Raw results as small JSON files, one a cell: written whole or not at all, checked when read."""
+"""Raw results as small JSON files, one per cell: written whole or not at all, and checked when read."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ Status = Literal["done", "skipped", "failed", "missing"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell: its raw values, or why there are none.
+    """The outcome of a cell: its raw values, or the reason why there are none.
 
-    ``others`` is how many processor cores other programs kept busy meanwhile; None where that is not known.
+    ``others`` is the mean number of processor cores that other programs used meanwhile; None if not known.
     """
 
     cell: Cell
@@ -35,17 +35,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of results; ``warn`` hears of files that had to be set aside."""
+    """A folder of results; ``warn`` is called with a message about each damaged file."""
 
     folder: Path
     warn: Callable[[str], None] = lambda _: None
 
     def path(self, cell: Cell) -> Path:
-        """Return where a cell's result is kept."""
+        """Return the path of the result of a cell."""
         return self.folder / cell.experiment / f"{cell.key}.json"
 
     def write(self, outcome: Outcome) -> None:
-        """Write a result atomically: a crash, a full disk or Ctrl-C leaves the old file or none."""
+        """Write a result atomically: after a crash, a full disk or Ctrl-C, the old file or no file remains."""
         content = {
             "experiment": outcome.cell.experiment,
             "params": dict(outcome.cell.params),
@@ -62,7 +62,7 @@ class Store:
         write_text(self.path(outcome.cell), json.dumps(content, indent=1, allow_nan=True) + "\n")
 
     def read(self, cell: Cell) -> Outcome:
-        """Return a cell's outcome; a file that is not what was written is set aside, and the cell is missing."""
+        """Return the outcome of a cell; a damaged file is renamed, and the cell counts as missing."""
         path = self.path(cell)
         try:
             text = path.read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ class Store:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, and say in one sentence why it could not be written."""
+    """Write a text file whole or not at all; the error says in one sentence why it could not be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
@@ -122,7 +122,7 @@ def _checksum(content: dict[str, object]) -> str:
 
 
 def plain(value: object) -> object:
-    """Return NumPy numbers and arrays as JSON's own types; refuse what is not finite by name elsewhere."""
+    """Return a value with the numbers and arrays of NumPy converted to types of JSON."""
     if isinstance(value, dict):
         return {str(name): plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -38,10 +38,9 @@ def _run() -> None:
 
 
 def _open_streams() -> None:
-    """Give a process whose standard error is closed (``2>&-``) somewhere to write: Python leaves None there.
+    """Replace a closed standard error (``2>&-``), which is None in Python, by the null device.
 
-    A closed standard output is not replaced, on purpose: results that nobody gets are a failure, as
-    ``guarded`` says.
+    A closed standard output is not replaced, on purpose: ``guarded`` reports it as a failure.
     """
     import os  # noqa: PLC0415 - see above
 
@@ -50,7 +49,7 @@ def _open_streams() -> None:
 
 
 def _interrupted() -> None:
-    """Say so as the sub-commands do, which may not have been loaded yet, and end with their exit code."""
+    """Print the message of an interrupt and end with its exit code; the sub-commands may not be loaded yet."""
     import json  # noqa: PLC0415 - see above
     import os  # noqa: PLC0415 - see above
 
@@ -64,10 +63,10 @@ def _interrupted() -> None:
 
 
 def _leave(code: int) -> None:
-    """End the process cleaned up, but with no interpreter's end.
+    """End the process after the exit handlers, without shutting down the interpreter.
 
-    A thread of pyarrow may still be waiting for more of a stream. Python ends such a thread where it next asks for the
-    interpreter's lock, in the midst of C++ that lets nothing pass, and the process would abort with a code of its own.
+    A thread of pyarrow may still wait for a stream. During a shutdown, Python would end such a thread inside C++ code
+    that cannot be unwound, and the process would abort with another exit code.
     """
     import atexit  # noqa: PLC0415 - see above
     import os  # noqa: PLC0415 - see above

@@ -23,7 +23,7 @@ _COMMANDS = (
 
 
 class Commands(click.Group):
-    """Sub-commands in the order one meets them, imported by name; whatever goes wrong becomes a line and a code."""
+    """The sub-commands, imported by name; every failure becomes one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names."""
@@ -49,7 +49,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run; click itself would make a failure of its own of a closed pipe, and a blank line of Ctrl-C."""
+        """Run a sub-command. Without this, click would report a closed pipe and Ctrl-C in its own way."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:

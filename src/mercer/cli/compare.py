@@ -56,9 +56,13 @@ _compare_options = gathered(
         "--kernel", "kernels", type=KernelExpression(), multiple=True, help="Repeatable; Gaussian by default."
     ),
     click.option("--n-components", "-D", "widths", type=click.IntRange(min=1), multiple=True, help="Repeatable."),
-    click.option("--rows", type=click.IntRange(min=10), default=5000, show_default=True, help="Drawn from DATA."),
-    click.option("--C", "C", type=float, default=1.0, show_default=True, help="Of the support vector machines."),
-    click.option("--impute", is_flag=True, help="Put mean or most frequent category for missing values."),
+    click.option(
+        "--rows", type=click.IntRange(min=10), default=5000, show_default=True, help="Number of rows to draw from DATA."
+    ),
+    click.option(
+        "--C", "C", type=float, default=1.0, show_default=True, help="Cost parameter of the support vector machines."
+    ),
+    click.option("--impute", is_flag=True, help="Replace missing values by the mean or the most frequent category."),
     seed_option,
 )
 _DEFAULT_WIDTHS = (128, 512, 1024)
@@ -132,7 +136,7 @@ def _rows(data: str | None, asked: CompareOptions, reading: SourceOptions) -> "t
 
 
 def _shown(rows: "Rows", found: "Iterator[Result]") -> "list[Result]":
-    """Measure, with a table that grows as results come."""
+    """Run the comparison, and show a table that grows with the results."""
     from rich.live import Live  # noqa: PLC0415 - not for --help
 
     results: list[Result] = []
@@ -187,7 +191,7 @@ def _cells(result: "Result") -> list[str]:
 
 
 def _written(report: str | None, rows: "Rows", results: "list[Result]") -> str | None:
-    """Write the page; one that was not asked for is left out where it cannot be written."""
+    """Write the page. A page that was not asked for is left out if a package is missing."""
     from mercer.cli.page import render  # noqa: PLC0415 - not for --help
 
     try:

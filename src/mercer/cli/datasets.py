@@ -31,7 +31,7 @@ _name = click.argument("name", shell_complete=_names)
 def command() -> None:
     """List, describe and export the data sets that mercer knows.
 
-    A set is looked for in the folder named by MERCER_DATA, in the cache (MERCER_CACHE), and at OpenML.
+    mercer looks for a data set in the folder MERCER_DATA, in the cache (MERCER_CACHE), and at OpenML.
     """
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong, as one line and an exit code."""
+"""Failures, as one line and an exit code."""
 
 import errno
 import json
@@ -22,7 +22,7 @@ EXIT_CODES = (
 
 
 class Fault(Exception):  # noqa: N818 - what went wrong may be the user's disk
-    """A failure with its exit code, and lines that point at the place."""
+    """A failure with its exit code, and lines that point to the place of the error."""
 
     def __init__(self, message: str, code: int = 1, pointer: Sequence[str] = ()):
         super().__init__(message)
@@ -38,7 +38,7 @@ class Interrupted(Exception):  # noqa: N818 - no error: the user has seen enough
 
 
 def guarded(run: Callable[[Sequence[str]], object], args: Sequence[str] | None) -> NoReturn:
-    """Run the command line and leave the process, with nothing half-written and never a traceback.
+    """Run the command line and end the process, with no unfinished file and no traceback.
 
     ``MERCER_TRACEBACK=1`` shows the traceback of a failure.
     """
@@ -62,14 +62,14 @@ def guarded(run: Callable[[Sequence[str]], object], args: Sequence[str] | None) 
 
 
 def standard_input() -> BinaryIO:
-    """Return standard input, or refuse to read what the shell has closed."""
+    """Return standard input; an error if the shell has closed it."""
     if sys.stdin is None:
         raise Fault("standard input is closed, and - asks to read it.", DATA)
     return sys.stdin.buffer
 
 
 def note(message: str) -> None:
-    """Tell the user something that is no failure."""
+    """Print a note to the user, which is not a failure."""
     sys.stderr.write(f"mercer: note: {printable(message)}\n")
     notes = notes_so_far()
     if notes is not None:
@@ -89,7 +89,7 @@ def _note(message: Warning | str, category: type[Warning], *place: object) -> No
 
 
 class _terminable:  # noqa: N801 - used as a context
-    """SIGTERM ends the process as Ctrl-C does: by way of the clean-up."""
+    """SIGTERM ends the process like Ctrl-C, with clean-up."""
 
     def __enter__(self) -> None:
         self._before: signal.Handlers | int | Callable[[int, FrameType | None], object] | None = None
@@ -106,7 +106,7 @@ class _terminable:  # noqa: N801 - used as a context
 
 
 def _verdict(error: BaseException) -> tuple[int, str]:
-    """Return the exit code and the line of a failure; no line where there is nothing to say."""
+    """Return the exit code and the message of a failure; the message may be empty."""
     if isinstance(error, SystemExit | click.exceptions.Exit):
         code = error.code if isinstance(error, SystemExit) else error.exit_code
         return (code if isinstance(code, int) else int(code is not None)), ""
@@ -127,7 +127,7 @@ def _verdict(error: BaseException) -> tuple[int, str]:
 def _of_library(error: BaseException) -> tuple[int, str]:
     message = _one_line(error)
     for module, name, code in _KNOWN:
-        kind = getattr(sys.modules.get(module), name, None)  # what was never imported was never raised
+        kind = getattr(sys.modules.get(module), name, None)  # a class that was not imported was not raised
         if kind is not None and isinstance(error, kind):
             return code, message
     if isinstance(error, OSError):
@@ -166,7 +166,7 @@ def _say(message: str, code: int, pointer: Sequence[str], *, as_json: bool) -> N
 
 
 def printable(text: str) -> str:
-    """Return text without what a terminal obeys: the names in a file of somebody else's may hold anything."""
+    """Return text without control characters of terminals: names in a foreign file may contain anything."""
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
 
 

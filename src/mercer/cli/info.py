@@ -14,7 +14,7 @@ _OPTIONAL = ("click", "rich", "pyarrow", "jinja2", "matplotlib", "pandas", "pola
 @click.command()
 @json_option
 def command(*, as_json: bool) -> None:
-    """Show versions, the core at work, threads, and which optional packages are there."""
+    """Show versions, the core in use, threads, memory, and the optional packages that are installed."""
     from mercer.versions import describe  # noqa: PLC0415 - not for --help
 
     facts: dict[str, str] = describe()

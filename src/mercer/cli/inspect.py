@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("model")
 @json_option
 def command(model: str, *, as_json: bool) -> None:
-    """Say what a MODEL file holds: its task, columns, kernel, parameters and versions."""
+    """Show what a MODEL file holds: task, columns, kernel, parameters and versions."""
     from mercer.storage import describe, load  # noqa: PLC0415 - not for --help
 
     if model != "-" and not Path(model).is_file():

@@ -32,7 +32,7 @@ class LearnerOptions:
     C: float = 1.0
 
     def learners(self, seed: int) -> "tuple[BaseEstimator, BaseEstimator | None]":
-        """Return the classifier and the regressor, unfitted; None where there is none."""
+        """Return the classifier and the regressor, unfitted; None if the learner has no regressor."""
         from mercer.cli import library  # noqa: PLC0415 - not for --help
 
         common: dict[str, object] = {"kernel": self.kernel, "n_components": self.n_components, "random_state": seed}
@@ -62,8 +62,8 @@ learner_options = gathered(
     click.option("--kernel", type=KernelExpression(), help='Such as "Gaussian(gamma=0.5) + 0.1*Linear()".'),
     click.option("--n-components", "-D", type=click.IntRange(min=1), default=1024, show_default=True),
     click.option("--method", default="auto", show_default=True, help="Feature map, such as fourier or nystroem."),
-    click.option("--alpha", default="loo", show_default=True, help="Penalty of ridge: a number, gcv or loo."),
+    click.option("--alpha", default="loo", show_default=True, help="Penalty, for ridge: a number, gcv or loo."),
     click.option(
-        "--C", "C", type=float, default=1.0, show_default=True, help="Weight of the losses, of svm, logistic."
+        "--C", "C", type=float, default=1.0, show_default=True, help="Weight of the losses, for svm and logistic."
     ),
 )

@@ -1,4 +1,4 @@
-"""What the sub-commands use of the library, imported in one go when a command runs: ``--help`` needs none of it."""
+"""The parts of the library that sub-commands use, imported when a command runs: ``--help`` needs none of them."""
 
 from mercer.config import config_context
 from mercer.data import Source, TablePreparation, open_source

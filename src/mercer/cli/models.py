@@ -1,4 +1,4 @@
-"""Model files as the command line takes them."""
+"""Model files of tables, for the command line."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Options that several sub-commands share, each group as one small dataclass."""
+"""Options that several sub-commands share; each group of options is a dataclass."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -20,13 +20,15 @@ FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for scripts.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
-force_option = click.option("--force", is_flag=True, help="Overwrite the output where it exists.")
-seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all draws.")
+force_option = click.option("--force", is_flag=True, help="Overwrite the output if it exists.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random draws."
+)
 
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """How DATA is to be read."""
+    """How to read DATA."""
 
     format: str | None = None
     delimiter: str | None = None
@@ -48,14 +50,14 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """What of the machine may be used."""
+    """How many threads and how much memory to use."""
 
     threads: int | None = None
     memory: str | None = None
 
 
 def gathered(argument: str, cls: type[Any], *options: Callable[[F], F]) -> Callable[[F], F]:
-    """Return a decorator that adds options to a command and gives it their values as one dataclass."""
+    """Return a decorator that adds options to a command, and passes their values to it as one dataclass."""
     names = [field.name for field in fields(cls)]
 
     def decorate(function: F) -> F:
@@ -74,12 +76,12 @@ def gathered(argument: str, cls: type[Any], *options: Callable[[F], F]) -> Calla
 
 
 _FORMAT_OPTIONS = (
-    click.option("--format", type=click.Choice(FORMATS), help="Of DATA; by default as its name says."),
-    click.option("--delimiter", help="Of csv values; a comma by default."),
-    click.option("--no-header", is_flag=True, help="The csv has no line of names; columns are x0, x1, ..."),
+    click.option("--format", type=click.Choice(FORMATS), help="Format of DATA; by default, its suffix decides."),
+    click.option("--delimiter", help="Delimiter of csv files; a comma by default."),
+    click.option("--no-header", is_flag=True, help="The csv file has no line of names; columns are x0, x1, ..."),
 )
 _CATEGORICAL = click.option(
-    "--categorical", multiple=True, metavar="COLUMN", help="Take numbers for categories. Repeatable."
+    "--categorical", multiple=True, metavar="COLUMN", help="Treat a column of numbers as categories. Repeatable."
 )
 source_options = gathered("reading", SourceOptions, *_FORMAT_OPTIONS)
 training_source_options = gathered("reading", SourceOptions, _CATEGORICAL, *_FORMAT_OPTIONS)
@@ -87,7 +89,7 @@ machine_options = gathered(
     "machine",
     MachineOptions,
     click.option("--threads", type=click.IntRange(min=1), help="Threads; all cores by default."),
-    click.option("--memory", help="Budget for rows and features in work, such as 2GiB."),
+    click.option("--memory", help="Memory for rows and features, such as 2GiB."),
 )
 
 
@@ -97,7 +99,7 @@ class KernelExpression(click.ParamType["Kernel"]):
     name = "expression"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Kernel":
-        """Parse the expression; an error points at the column."""
+        """Parse the expression; an error points to the column."""
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]
         from mercer.kernels.parse import KernelSyntaxError, parse_kernel  # noqa: PLC0415 - not for --help

@@ -1,4 +1,4 @@
-"""Results: JSON or text on standard output, files that appear whole or not at all, and progress."""
+"""Results: JSON or text on standard output, files that appear whole or not at all, and progress bars."""
 
 import json
 import os
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 def print_json(result: Mapping[str, object]) -> None:
-    """Print a result as one JSON object, with the notes made on the way."""
+    """Print a result as one JSON object, with the notes of the command."""
     click.echo(json.dumps({**result, "notes": notes_so_far() or []}, default=_plain, indent=2))
 
 
 def _plain(value: object) -> object:
-    """Return NumPy's scalars and arrays, and paths, as what JSON knows."""
+    """Return scalars and arrays of NumPy, and paths, as types of JSON."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a rich console; not cut to 80 columns where the output is no terminal."""
+    """Return a console of rich, with 132 columns if the output is not a terminal."""
     from rich.console import Console  # noqa: PLC0415 - not for --help
 
     stream = sys.stderr if stderr else sys.stdout
@@ -38,7 +38,7 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def check_output(path: str | None, *, force: bool) -> None:
-    """Refuse, before any work, an output that exists or whose folder does not take files."""
+    """Raise an error, before any work, if the output exists or cannot be written."""
     if path in (None, "-"):
         return
     target = Path(str(path))
@@ -55,7 +55,7 @@ def check_output(path: str | None, *, force: bool) -> None:
 
 @contextmanager
 def output_file(path: str, *, force: bool) -> Iterator[BinaryIO]:
-    """Give a file to write: standard output for ``-``, else one that takes its place only when it is whole."""
+    """Open a file for writing: standard output for ``-``, else a file that appears when it is complete."""
     if path == "-":
         stream = sys.stdout.buffer
         yield stream
@@ -77,7 +77,7 @@ def output_file(path: str, *, force: bool) -> Iterator[BinaryIO]:
 
 
 def _is_device(path: Path) -> bool:
-    """Tell devices and named pipes, which are written to and not replaced."""
+    """Return whether a path is a device or a named pipe, which is written to and not replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -87,7 +87,7 @@ def _is_device(path: Path) -> bool:
 
 @contextmanager
 def progress(title: str, source: "Source", *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show how far a pass over a source is, on a terminal; give a function that is told of rows."""
+    """Show the progress of a pass over a source on a terminal; yield a function of the number of rows read."""
     if not shown or not sys.stderr.isatty():
         yield lambda rows: None
         return

@@ -1,4 +1,4 @@
-"""The comparison as one offline HTML page, in the look of the papers' pages."""
+"""The comparison as one offline HTML page, in the style of the pages of papers."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def render(rows: Rows, results: list[Result], metric: str) -> str:
     from mercer.bench import figures  # noqa: PLC0415 - needs matplotlib
 
     drawn: list[figures.Drawn | None] = []
-    # A figure for each kernel: a figure tells eight series apart.
+    # One figure per kernel, because a figure has at most eight series.
     for kernel in dict.fromkeys(result.kernel for result in results if result.kernel):
         for title, value, log, caption in _FIGURES:
             y = metric if value == "score" else value
@@ -55,7 +55,7 @@ def _spec(title: str, y: str, log: list[str], caption: str) -> dict[str, object]
 
 
 def _outcomes(results: list[Result], kernel: str, value: str, y: str) -> list[Outcome]:
-    """Return the results of a kernel as the figures take them; a model without D is a level line over all D."""
+    """Return the results of a kernel for the figures; a model without D is a horizontal line."""
     widths = sorted({result.n_components for result in results if result.n_components})
     outcomes = []
     for result in results:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mercer.bench.run import Progress, Run
 
 _quick = click.option("--quick", is_flag=True, help="The small grids, which finish in minutes.")
-_results = click.option("--results", help="Folder of the results; in the paper's own by default.")
+_results = click.option("--results", help="Folder of the results; by default in the folder of the paper.")
 
 
 def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -61,13 +61,13 @@ def list_(*, as_json: bool) -> None:
 @_name
 @click.option("--table", "tables", multiple=True, help="A table or figure; all by default. Repeatable.")
 @_quick
-@click.option("--again", is_flag=True, help="Run again what is stored.")
+@click.option("--again", is_flag=True, help="Run again, also if results are stored.")
 @_results
 @json_option
 def run(name: str, tables: tuple[str, ...], results: str | None, *, quick: bool, again: bool, as_json: bool) -> None:
-    """Run what has no result yet of paper NAME, and write its page.
+    """Run the experiments of paper NAME that have no result yet, and write its page.
 
-    A run that is stopped continues where it was.
+    A run that was stopped continues where it ended.
     """
     from mercer import bench  # noqa: PLC0415 - not for --help
 
@@ -99,7 +99,7 @@ def run(name: str, tables: tuple[str, ...], results: str | None, *, quick: bool,
 @_results
 @json_option
 def verdicts(name: str, results: str | None, *, quick: bool, as_json: bool) -> None:
-    """Judge the claims of paper NAME by what is stored, running nothing."""
+    """Judge the claims of paper NAME by the stored results, without running anything."""
     judged = _judged(name, quick, results)
     if as_json:
         print_json({"paper": name, "quick": quick, "claims": judged})
@@ -114,11 +114,11 @@ def verdicts(name: str, results: str | None, *, quick: bool, as_json: bool) -> N
 @click.option("--output", "-o", help="The page; by default report.html in the folder of the results.")
 @json_option
 def report(names: tuple[str, ...], results: str | None, output: str | None, *, quick: bool, as_json: bool) -> None:
-    """Write the pages of papers, all of them by default, from what is stored, running nothing."""
+    """Write the pages of papers (all by default) from the stored results, without running anything."""
     from mercer import bench  # noqa: PLC0415 - not for --help
 
     if (results or output) and len(names) != 1:
-        raise click.UsageError("--results and --output are of one paper: name it.")
+        raise click.UsageError("--results and --output need the NAME of one paper.")
     chosen = names or tuple(paper.name for paper in bench.papers())
     pages = {name: bench.report(name, quick=quick, results=results, output=output) for name in chosen}
     if as_json:
@@ -129,7 +129,7 @@ def report(names: tuple[str, ...], results: str | None, output: str | None, *, q
 
 
 def _without_data(done: "Run") -> dict[str, list[str]]:
-    """Return the cells that a missing data set left out, by what was said of it."""
+    """Return the cells that were left out because a data set is missing, by reason."""
     found: dict[str, list[str]] = {}
     for outcome in (outcome for cells in done.outcomes.values() for outcome in cells):
         if outcome.status == "skipped" and outcome.machine:  # those left out on purpose were not tried

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """Where results go, and how they are told of."""
+    """The output file, and what is printed."""
 
     output: str = "-"
     force: bool = False
@@ -36,7 +36,7 @@ class OutputOptions:
 
 
 def output_options(formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the options of what is written for each row."""
+    """Return the options of a command that writes one result per row."""
     output = click.option("--output", "-o", default="-", show_default=True, help=f"A {formats} file.")
     return gathered("to", OutputOptions, output, force_option, quiet_option, json_option)
 
@@ -57,8 +57,8 @@ def command(
 ) -> None:
     """Predict the target of the rows of DATA by MODEL.
 
-    Columns are matched by name: they may be in another order, and others are ignored. One of MODEL and DATA may be -,
-    standard input. With --json and no file, each row is written as a JSON object.
+    Columns are matched by name, in any order; further columns are ignored. MODEL or DATA may be - for standard input.
+    With --json and no output file, each row is written as a JSON object.
     """
     loaded = load_model(model)
     names = ["prediction"]
@@ -81,7 +81,7 @@ def stream(
     reading: SourceOptions,
     machine: MachineOptions,
 ) -> None:
-    """Write what ``rows`` makes of DATA to the output, and say what was done."""
+    """Write the results of ``rows`` on DATA to the output, and print a summary."""
     check_output(to.output, force=to.force)
     from mercer.cli import library  # noqa: PLC0415 - not for --help
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What is to be predicted from which columns, and how they are prepared."""
+    """The target, the columns, and how they are prepared."""
 
     target: str | None = None
     task: str = "auto"
@@ -41,7 +41,7 @@ class TableOptions:
 _table_options = gathered(
     "table",
     TableOptions,
-    click.option("--target", "-t", help="Column to predict. svmlight files have labels of their own."),
+    click.option("--target", "-t", help="Column to predict. Not needed for svmlight files, which hold labels."),
     click.option(
         "--task",
         type=click.Choice(["auto", "classification", "regression"]),
@@ -51,13 +51,13 @@ _table_options = gathered(
     ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out. May be repeated."),
     click.option("--max-categories", type=click.IntRange(min=2), default=1000, show_default=True),
-    click.option("--impute", is_flag=True, help="Put mean or most frequent category for missing values."),
+    click.option("--impute", is_flag=True, help="Replace missing values by the mean or the most frequent category."),
     click.option(
         "--test-fraction",
         type=click.FloatRange(0, 1, max_open=True),
         default=0.0,
         show_default=True,
-        help="Rows held out, drawn at random, to measure the score on.",
+        help="Fraction of rows, drawn at random, to hold out for the score.",
     ),
 )
 
@@ -88,9 +88,9 @@ def command(
 ) -> None:
     """Train a kernel machine on the rows of DATA.
 
-    DATA is a csv or svmlight file (.gz, .bz2 and .zst too), a parquet, arrow, npy or npz file, a folder of parquet or
-    arrow files, or - for standard input. It is read in pieces, whatever its size; text is parsed once and kept, as
-    numbers, in a temporary file (TMPDIR). Numbers are standardised and text columns one-hot.
+    DATA is a csv or svmlight file (also .gz, .bz2 and .zst), a parquet, arrow, npy or npz file, a folder of parquet or
+    arrow files, or - for standard input. It is read in pieces, so it may be larger than memory. Text is parsed once and
+    kept, as numbers, in a temporary file (TMPDIR). Numbers are standardised, and text columns are one-hot encoded.
     """
     check_output(output, force=force)
     from mercer.cli import library  # noqa: PLC0415 - not for --help

@@ -1,4 +1,4 @@
-"""Rows as a re-iterable source of blocks, with y and weights where they are given."""
+"""Rows as blocks that can be read again and again, with y and weights if they are given."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -22,9 +22,9 @@ _LAYOUTS = {False: "dense", True: "CSR"}
 class Blocks:
     """Rows in blocks of ``block_rows``; each pass reads the source again and yields the same blocks.
 
-    Blocks are cut to the same size whatever pieces the source comes in, so that a fit does not depend on the layout of
-    a file. Every block is checked as it is read: finite numbers, the width and type of the first, and on later passes
-    the same number of rows. ``as_blocks`` makes them.
+    All blocks have the same size, so that a fit does not depend on the layout of a file. Every block is checked when it
+    is read: its numbers must be finite, its width and type must be those of the first block, and every pass must have
+    the same number of rows. ``as_blocks`` makes blocks.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ class Blocks:
     block_rows : int, optional
         Rows per block, ``config_context``'s by default.
     y, sample_weight : array, optional
-        One entry (of y: or row of entries) for each row; where the reader has its own, leave them out.
+        One entry per row; y may have a row of entries per row. Leave them out if the reader brings its own.
     owner : str
-        What errors name.
+        The name that begins error messages.
     trusted : bool
-        Leave out the checks of each block: for arrays of our own making, such as features.
+        Do not check the blocks: for arrays that mercer made, such as features.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Blocks:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows; None for a source that does not say, until a pass has counted them."""
+        """Number of rows; None before the first pass over a source that does not know its number of rows."""
         return self._n_rows
 
     @property
@@ -83,7 +83,7 @@ class Blocks:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, where the source has them."""
+        """Names of the columns, or None if the source has no names."""
         return self.reader.names
 
     @property
@@ -98,9 +98,9 @@ class Blocks:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the width, the type and all entries of X, y and weights, in one pass over the rows.
+        """A hash of the width, the type and all entries of X, y and weights, computed in one pass over the rows.
 
-        The same rows have the same fingerprint whatever they are read from and however they are cut.
+        The fingerprint does not depend on the source of the rows or on the size of the blocks.
         """
         hashes: dict[str, blake2b] = {}
         for block in self.labelled():
@@ -130,8 +130,8 @@ class Blocks:
     def labelled(self, *, finite: bool = True) -> Iterator[Block]:
         """Iterate over the blocks as ``Block(X, y, sample_weight)``.
 
-        With ``finite=False`` numbers may still be NaN or infinite, and ``check_finite`` is the caller's to call: an
-        engine reads one block after the other, and checks many at a time.
+        With ``finite=False``, entries may be NaN or infinite, and the caller must call ``check_finite``: an engine
+        reads the blocks one after the other, and checks many blocks at a time on its threads.
         """
         size = self._rows_per_block()
         held: list[Block] = []
@@ -149,20 +149,20 @@ class Blocks:
             yield stacked(held)
 
     def check_finite(self, block: Block) -> Block:
-        """Return a block of ``labelled(finite=False)``, or refuse it by the row and column that is not finite."""
+        """Return a block of ``labelled(finite=False)``; an error names the row and the column that is not finite."""
         if not self._trusted:
             block_norm(self.owner, "X", block.X, slice(0, block.n_rows), first_row=block.first_row)
         return block
 
     def recut(self, block_rows: int | None, owner: str, *, trusted: bool = False) -> "Blocks":
-        """Return the same rows in blocks of another size, for another owner; no longer checked where ``trusted``."""
+        """Return the same rows in blocks of another size, with another owner; ``trusted`` blocks are not checked."""
         y, weight, trusted = self._y, self._sample_weight, self._trusted or trusted
         other = Blocks(self.reader, block_rows, y=y, sample_weight=weight, owner=owner, trusted=trusted)
         other._n_rows = self._n_rows
         return other
 
     def targets(self) -> Iterator[Array]:
-        """Iterate over y alone: at once where it was given as an array, else in a pass over the source."""
+        """Iterate over y alone: in one piece if y was given as an array, else in a pass over the source."""
         if self._y is not None:
             yield self._y
             return
@@ -171,7 +171,7 @@ class Blocks:
                 yield block.y
 
     def labels(self) -> tuple[Array | None, Array | None]:
-        """Return y and the weights of all rows, after a pass over them; None for what the rows do not have."""
+        """Return y and the weights of all rows, in one pass; None if the rows have no y or no weights."""
         ys, weights = zip(*((block.y, block.sample_weight) for block in self.labelled()), strict=True)
         return (
             None if ys[0] is None else np.concatenate(ys),
@@ -182,7 +182,7 @@ class Blocks:
         return self.block_rows or get_config().block_rows
 
     def _checked_pieces(self, size: int, *, finite: bool) -> Iterator[Block]:
-        """Yield the reader's pieces with their y and weights, each checked, and at the end the number of rows."""
+        """Yield the pieces of the reader, checked, with their y and weights; at the end, check the number of rows."""
         first_row = 0
         for given in self.reader.pieces(size):
             if given.X.ndim == 2 and given.n_rows == 0:
@@ -202,7 +202,7 @@ class Blocks:
         self._check_count(first_row)
 
     def _checked(self, piece: Block, first_row: int, *, finite: bool) -> Block:
-        """Return a piece whose rows are numbers, finite if asked, in memory that the reader does not fill again."""
+        """Return a piece of checked numbers, in memory that the reader does not reuse."""
         X = check_matrix(self.owner, "X", piece.X, first_row=first_row, finite=finite)
         return piece._replace(X=X) if self.reader.keeps_pieces else own_rows(X, piece)
 
@@ -254,7 +254,7 @@ class Blocks:
 
 
 def _bytes(values: Rows) -> bytes:
-    """Return the entries' bytes; text and objects by what they print as, since their bytes depend on the width."""
+    """Return the bytes of the entries; text and objects are printed, because their bytes depend on the longest text."""
     values = values if isinstance(values, np.ndarray) else values.toarray()
     if values.dtype.kind in "OUS":
         return "\0".join([*map(str, values.ravel()), ""]).encode()
@@ -281,16 +281,16 @@ def as_blocks(
         a csv (.csv, .tsv, .txt), parquet (.parquet, .pq), Arrow (.arrow, .feather, .ipc), NumPy (.npy, .npz) or
         svmlight (.svm, .svmlight, .libsvm) file, text files also compressed (.gz, .bz2, .zst); the path of a folder of
         parquet or Arrow files; a function that returns a new iterator of blocks (X, or tuples (X, y), or (X, y,
-        sample_weight)) at each call; what ``open_source`` returns; a ``Reader`` of your own; or blocks already, which
-        are returned as they are. The iterator may fill the same arrays for every block: what it yields is copied before
-        more is read.
+        sample_weight)) at each call; the result of ``open_source``; an instance of a subclass of ``Reader``; or
+        ``Blocks``, which are returned unchanged. The iterator may reuse its arrays: each block is copied before the
+        next one is read.
     y : array or str, optional
-        One entry per row, or the name of the column of X that holds them. svmlight files bring their own y.
+        One entry per row, or the name of the column of X that holds y. svmlight files hold their y.
     target : str or int, optional
         The column of X that holds y, by name or number; -1 is the last one.
     columns : sequence of str or int, optional
-        The columns to read, in this order; by default all that are neither y, weights nor ignored. They must hold
-        numbers: columns of text are refused, unless they are the target or ignored.
+        The columns to read, in this order; by default all columns except y, the weights and the ignored ones. These
+        columns must hold numbers. Text is allowed in the target and in ignored columns.
     ignore : sequence of str or int
         Columns to leave out.
     sample_weight : array, str or int, optional
@@ -298,7 +298,7 @@ def as_blocks(
     block_rows : int, optional
         Rows per block.
     owner : str
-        What errors name.
+        The name that begins error messages.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def as_blocks(
 
 
 def _chosen(owner: str, reader: Reader, choice: Choice) -> Reader:
-    """Return a source with the chosen columns, of which those of X must hold numbers."""
+    """Return a source with the chosen columns; the columns of X must hold numbers."""
     if not isinstance(reader, Source):
         if choice != Choice():
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Columns of a source: their kinds, which of them to read, and what errors say of them."""
+"""Columns of a source: their kinds, the choice of columns to read, and errors about columns."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ import numpy as np
 
 from mercer._typing import Array
 
-# "other" is what no learner takes, such as dates: such a column may stand in a file as long as nobody reads it.
+# "other": columns that no learner can use, such as dates. A file may have such a column if it is not read.
 Kind = Literal["number", "category", "other"]
-# A column by its name, or by its number; -1 is the last one.
+# A column by its name, or by its number; -1 is the last column.
 Column = str | int
 
 
 class TableError(ValueError):
-    """Rows or columns that cannot be used; the message names the file, the place, the rule and the way out."""
+    """Rows or columns cannot be used. The message names the file, the place, the rule and the way out."""
 
 
 class MissingFileError(TableError, FileNotFoundError):
-    """A path where there is no file."""
+    """There is no file at a path."""
 
 
 class TableWarning(UserWarning):
-    """Something about the rows that was handled, and that their owner may want to know."""
+    """Something unusual in the rows, which mercer has handled."""
 
 
 class Codes(NamedTuple):
@@ -54,7 +54,7 @@ class Columns:
 
 
 class HasColumns(Protocol):
-    """What columns are chosen from."""
+    """An object with named columns, from which ``Choice`` selects."""
 
     name: str
     own_target: str | None
@@ -69,14 +69,14 @@ class HasColumns(Protocol):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns of a source to read, as a user says it.
+    """The columns of a source to read, as given by a user.
 
     Parameters
     ----------
     target, sample_weight : str or int, optional
         The columns of y and of the weights, by name or number.
     columns : sequence of str or int, optional
-        The columns of X; by default all that are neither target, weights nor ignored.
+        The columns of X; by default all columns except the target, the weights and the ignored ones.
     ignore : sequence of str or int
         Columns to leave out.
     """
@@ -87,7 +87,7 @@ class Choice:
     sample_weight: Column | None = None
 
     def of(self, source: HasColumns) -> Columns:
-        """Return the columns of a source, or refuse a name that the source does not have."""
+        """Return the chosen columns of a source; an unknown name is an error."""
         target = source.own_target if self.target is None else found(source, self.target, "the target")
         weight = None if self.sample_weight is None else found(source, self.sample_weight, "the column of weights")
         ignored = {found(source, column, "the column to ignore") for column in self.ignore}
@@ -99,7 +99,7 @@ class Choice:
             self._check_once(source, names, {target: "the target", weight: "the column of weights"})
             names = [name for name in names if name not in ignored]
         if not names:
-            raise TableError(f"{source.name}: there is no column beside the target.")
+            raise TableError(f"{source.name}: there is no column besides the target.")
         kinds = source.kinds
         for name in (*names, *(name for name in (target, weight) if name is not None)):
             if kinds[name] == "other":
@@ -118,7 +118,7 @@ class Choice:
 
 
 def found(source: HasColumns, column: Column, what: str) -> str:
-    """Return the name of a column given by name or number, or refuse it and suggest the nearest name."""
+    """Return the name of a column given by name or number; the error of an unknown name suggests the nearest name."""
     names = source.kinds
     if isinstance(column, str):
         if column in names:
@@ -135,7 +135,7 @@ def found(source: HasColumns, column: Column, what: str) -> str:
 
 
 def check_named(source: HasColumns, columns: Collection[Column], what: str) -> None:
-    """Refuse columns that a source does not have."""
+    """Raise an error for a column that a source does not have."""
     for column in columns:
         found(source, column, what)
 
@@ -148,7 +148,7 @@ def _refused(source: HasColumns, name: str) -> TableError:
 
 
 def refuse_text(source: HasColumns, name: str) -> TableError:
-    """Return the error of a column of text where a learner needs numbers, with the ways to encode it."""
+    """Return the error for a column of text in X, with the ways to encode the column."""
     return TableError(
         f"{source.name}: column {name!r} holds text ({source.type_of(name)}), and X must hold numbers. Encode it "
         "(sklearn.preprocessing.OneHotEncoder; mercer train and mercer.learners.table_model.TableModel encode text "
@@ -157,7 +157,7 @@ def refuse_text(source: HasColumns, name: str) -> TableError:
 
 
 def codes_of(values: Array) -> Codes:
-    """Return text, or numbers declared categories, as codes; None and NaN are missing.
+    """Return text, or numbers that are categories, as codes; None and NaN are missing values.
 
     >>> import numpy as np
     >>> codes_of(np.array(["b", None, "a", "b"], dtype=object))
@@ -185,7 +185,7 @@ def printed(value: object) -> str:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """Return ``" Did you mean 'x'?"``, or nothing where no name is near.
+    """Return ``" Did you mean 'x'?"``, or an empty text if no name is similar.
 
     >>> nearest("lable", ["label", "age"])
     " Did you mean 'label'?"
@@ -196,7 +196,7 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 
 def some(names: Sequence[str], most: int = 8) -> str:
-    """Return names for a message: the first few, and how many more there are.
+    """Return names for a message: the first few, and the number of the others.
 
     >>> some(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"

@@ -1,4 +1,4 @@
-"""From the columns of a table to the numbers that a learner takes, learned in one pass."""
+"""From the columns of a table to the numbers of a learner, learned in one pass."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,27 +22,28 @@ class TablePreparation(BaseEstimator):
 
     .. math:: x \mapsto (x - \bar x) / s
 
-    for numbers, with the mean and the deviation of the rows seen in ``fit``, and 1[x = c] for each category c. Sparse
-    rows are scaled and not centred. Constant columns are left out, and a category never seen is none of those seen.
+    for numbers, with the mean and the standard deviation of the rows of ``fit``, and 1[x = c] for each category c.
+    Sparse rows are scaled and not centred. Constant columns are left out. A category that ``fit`` has not seen gives 0
+    for all categories.
 
     Parameters
     ----------
     impute : bool, default=False
-        Put the mean, or the most frequent category, in the place of missing values, instead of refusing them.
+        Replace missing values by the mean or the most frequent category. By default, missing values are an error.
     max_categories : int, default=1000
-        Columns with more categories are refused: their values are names rather than categories.
+        A column with more categories is an error: its values are probably names.
 
     Attributes
     ----------
     number_names_, category_names_ : list of str
-        The columns that are used.
+        The names of the columns that are used.
     mean_, scale_ : ndarray
     categories_ : list of list of str
     most_frequent_ : list of int
     left_out_ : list of str
-        Columns that hold one value.
+        Columns with a single value, which are not used.
     imputes_ : bool
-        Whether ``transform`` fills missing values in.
+        Whether ``transform`` replaces missing values.
     is_sparse_ : bool
     n_features_out_ : int
 
@@ -86,9 +87,9 @@ class TablePreparation(BaseEstimator):
         Parameters
         ----------
         source : Source
-            With the columns to use chosen; all by default.
+            A source whose columns are chosen; all columns by default.
         watch : callable, optional
-            Called with each piece of that one pass.
+            Called with each piece of the pass.
         """
         source = source if source.is_ready else source.choose(source.columns)
         summary = _Summary(source, self.max_categories)
@@ -133,9 +134,9 @@ class TablePreparation(BaseEstimator):
         self.n_features_out_ = len(varied) + sum(map(len, self.categories_))
 
     def match(self, source: Source, target: str | None = None) -> Source:
-        """Return a source with the columns seen in ``fit`` chosen, whatever their order.
+        """Return a source with the columns of ``fit`` chosen, in the order of ``fit``.
 
-        Name the columns that are missing, and warn of those that are not used.
+        A missing column is an error. Columns that are not used cause a warning.
         """
         declare = getattr(source, "declare", None)
         if declare is not None:
@@ -174,13 +175,13 @@ class TablePreparation(BaseEstimator):
         ----------
         piece : Block
         columns : Columns
-            The columns of the piece; those that this preparation does not use are passed over.
+            The columns of the piece; columns that this preparation does not use are ignored.
         owner : str
-            What errors name.
+            The name that begins error messages.
         first_row : int
-            Number of the piece's first row, for errors.
+            The number of the first row of the piece, for error messages.
         unseen : dict, optional
-            Categories never seen in ``fit`` are counted here, by column.
+            Counts, by column, the categories that ``fit`` has not seen.
         """
         numbers = piece.X
         if columns.numbers != tuple(self.number_names_):
@@ -205,7 +206,7 @@ class TablePreparation(BaseEstimator):
         return X
 
     def _fill(self, owner: str, numbers: Array, standard: Array, first_row: int) -> None:
-        """Impute the mean, which is 0 after standardising; refuse infinity, and missing values that nobody imputes."""
+        """Replace missing values by 0, the mean after standardising; refuse infinity, and what may not be replaced."""
         missing = np.isnan(numbers)
         wrong = np.isinf(numbers) if self.imputes_ else ~np.isfinite(numbers)
         if wrong.any():
@@ -226,7 +227,7 @@ class TablePreparation(BaseEstimator):
         first_row: int,
         unseen: dict[str, Counter[str]] | None,
     ) -> Array:
-        """Return the position of each row's category among the known, -1 for one never seen."""
+        """Return the position of the category of each row among the known categories; -1 if it is unknown."""
         position = {value: j for j, value in enumerate(known)}
         table = np.array([position.get(value, -1) for value in column.values] or [-1])
         places: Array = table[np.maximum(column.codes, 0)]
@@ -248,7 +249,7 @@ def _missing(owner: str, name: str, row: int) -> TableError:
 
 
 class _Summary:
-    """What one pass learns: moments of numbers, counts of categories, and where values are missing."""
+    """The result of one pass: moments of numbers, counts of categories, and the places of missing values."""
 
     def __init__(self, source: Source, max_categories: int):
         self.name, self.is_sparse, self.columns, self._most = (
@@ -306,7 +307,7 @@ class _Summary:
         )
 
     def check(self, *, impute: bool) -> None:
-        """Refuse an empty table, and missing values unless they are to be imputed."""
+        """Refuse an empty table, and missing values unless they are imputed."""
         if self.n_rows == 0:
             raise TableError(f"{self.name}: there are no rows.")
         if self.missing and not impute:

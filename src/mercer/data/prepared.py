@@ -1,4 +1,4 @@
-"""The prepared rows of a source, as blocks for learners, and how some of them are held out."""
+"""The prepared rows of a source, as blocks for learners, and the split into training and test rows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from mercer.data.sources.base import Block, Reader, Source
 
 
 class Split:
-    """Rows drawn into two parts, each row by itself: the same rows at every pass, however they are cut.
+    """A random split of rows into two parts: the same at every pass, whatever the size of the pieces.
 
     >>> parts = Split(0.25, seed=0)
     >>> sum(int(parts.draw()(1)[0]) for _ in range(10))
@@ -24,29 +24,29 @@ class Split:
         self.fraction, self._seed = fraction, seed
 
     def draw(self) -> Callable[[int], Array]:
-        """Return a function that says, of the next n rows, which are in the smaller part."""
+        """Return a function of n that says which of the next n rows are in the smaller part."""
         rng = np.random.RandomState(self._seed)
         return lambda n_rows: rng.random_sample(n_rows) < self.fraction
 
     def count(self, n_rows: int) -> int:
-        """Return how many of n rows are in the smaller part."""
+        """Return the number of rows, of the first n, in the smaller part."""
         return int(self.draw()(n_rows).sum())
 
 
 class PreparedReader(Reader):
-    """Rows of a source, its columns prepared, with the target as a learner takes it.
+    """The rows of a source with prepared columns and an encoded target.
 
     Parameters
     ----------
     source : Source
-        With the columns to read chosen, the target among them where there is one.
+        A source whose columns are chosen, including the target if there is one.
     preparation : TablePreparation
         Fitted.
     encode : callable, optional
-        From the values of the target to what the learner takes; without it the rows come without y.
+        From the values of the target to the y of the learner; without this function, the rows have no y.
     split : Split, optional
     held_out : bool, default=False
-        Whether to read the smaller part of the split, or the larger.
+        True: read the smaller part of the split. False: the larger.
     """
 
     keeps_pieces = True
@@ -74,7 +74,7 @@ class PreparedReader(Reader):
                 )
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
-        """Yield the prepared pieces; at the end of a pass, warn of categories never seen."""
+        """Yield the prepared pieces; at the end of a pass, warn about categories that were not seen in training."""
         unseen: dict[str, Counter[str]] = {}
         draw = self._split.draw() if self._split is not None else None
         source, columns, first_row = self._source, self._source.columns, 0

@@ -1,4 +1,4 @@
-"""A uniform sample of the rows of a stream, in one pass and in the memory of the sample."""
+"""A uniform sample of the rows of a stream: one pass, and no more memory than the sample."""
 
 from collections.abc import Iterable
 
@@ -14,11 +14,11 @@ def reservoir(
 ) -> tuple[Rows, Array]:
     """Return ``size`` rows drawn uniformly without replacement from a stream of blocks, and their row numbers.
 
-    A stream of pairs (block, values) gives the values of the chosen rows in place of their numbers. Blocks that are
-    ``trusted`` have been checked, and stay as they are while later ones are read.
+    For a stream of pairs (block, values), the values of the chosen rows are returned instead of their numbers.
+    ``trusted`` blocks have been checked, and do not change while later blocks are read.
 
-    The key of a row is a hash of its number, and the rows with the smallest keys stay: each set of rows is equally
-    likely, whatever the blocks. A stream that is no longer than ``size`` is returned whole, in order.
+    The key of a row is a hash of its number, and the rows with the smallest keys are chosen. So each set of rows is
+    equally likely, whatever the size of the blocks. A stream of at most ``size`` rows is returned whole, in order.
 
     >>> import numpy as np
     >>> rows, numbers = reservoir(iter([np.eye(3), np.ones((2, 3))]), 4, np.random.RandomState(0))

@@ -1,4 +1,4 @@
-"""Rows kept in a temporary file, for sources that are slow to read again or cannot be read twice."""
+"""Rows in a temporary file, for sources that are slow to read or can be read only once."""
 
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,10 +12,10 @@ from mercer.data.sources.base import Block, Source
 
 
 class SpooledSource(Source):
-    """The chosen columns of another source; the first pass keeps them in a temporary file, and later ones read that.
+    """The chosen columns of another source. The first pass writes them to a temporary file, which later passes read.
 
-    Text is parsed once, and a stream can be read again. Numbers take 4 bytes where float32 holds them exactly, else 8.
-    The file has no name: it is gone with the process, however that ends. TMPDIR says on which disk it lies.
+    So text is parsed only once, and a stream can be read several times. A number takes 4 bytes if float32 holds it
+    exactly, else 8 bytes. The file has no name: it disappears with the process. TMPDIR sets its folder.
     """
 
     def __init__(self, source: Source):
@@ -37,15 +37,15 @@ class SpooledSource(Source):
         return self._source.type_of(column)
 
     def bytes_read(self) -> tuple[int, int] | None:
-        """Return the position of the first pass; later ones know the number of rows."""
+        """Return the position of the first pass; later passes know the number of rows."""
         return None if self._is_whole else self._source.bytes_read()
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
-        """Yield the pieces of the source, or those of the file where a pass has filled it."""
+        """Yield the pieces of the source, or of the temporary file once a pass has written it."""
         return self._from_file() if self._is_whole else self._from_source(block_rows)
 
     def close(self) -> None:
-        """Give the disk space back."""
+        """Delete the temporary file."""
         if self._file is not None:
             self._file.close()
 
@@ -88,7 +88,7 @@ class SpooledSource(Source):
             self._save(piece.sample_weight)
 
     def _recoded(self, column: int, codes: Array, values: Iterable[str | None]) -> Array:
-        """Return codes into the values of all pieces so far."""
+        """Return codes that refer to the values of all pieces so far."""
         known = self._values.setdefault(column, {})
         table = np.array([known.setdefault(value, len(known)) for value in values] or [0], dtype=np.int32)
         recoded: Array = np.where(codes < 0, -1, table[np.maximum(codes, 0)]).astype(np.int32)

@@ -1,4 +1,4 @@
-"""What one pass over the target tells: whether it holds classes or numbers, and how a learner takes it."""
+"""The target of a table: whether it holds classes or numbers, and its encoding for learners."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -9,17 +9,17 @@ from mercer._typing import Array
 from mercer.data.columns import TableError
 
 Task = Literal["classification", "regression"]
-# A target of whole numbers is taken for classes up to so many of them, and refused as classes from ten times so many.
+# Largest number of distinct whole numbers that "auto" takes for classes; ten times more are refused as classes.
 _MOST_CLASSES = 100
 
 
 class TargetSummary:
-    """What is known of the values of a target; the classes themselves are the learner's to find.
+    """A summary of the values of a target. The learner finds the classes themselves.
 
     Parameters
     ----------
     owner : str
-        What errors name.
+        The name that begins error messages.
     target : str
         The name of the column.
     """
@@ -49,7 +49,7 @@ class TargetSummary:
         self.n_rows += len(values)
 
     def task(self, asked: str) -> Task:
-        """Return the task, found from the values where ``asked`` is "auto", or refuse it."""
+        """Return the task; "auto" is decided by the values. A task that the values do not allow is an error."""
         n_values = len(self._distinct)
         if asked == "auto":
             few = self._whole and n_values <= _MOST_CLASSES
@@ -70,7 +70,7 @@ class TargetSummary:
 
 
 def encoder(task: Task) -> Callable[[Array], Array]:
-    """Return the function from the values of a target to what a learner takes: labels, or numbers."""
+    """Return the function from the values of a target to the y of a learner: labels, or numbers."""
     return _as_numbers if task == "regression" else _as_labels
 
 
@@ -79,7 +79,7 @@ def _as_numbers(values: Array) -> Array:
 
 
 def _as_labels(values: Array) -> Array:
-    """Return whole numbers as integers, and text as text of one width; truth values are the text true and false."""
+    """Return whole numbers as integers, text as NumPy text, and truth values as the texts true and false."""
     if values.dtype.kind == "b":
         return np.where(values, "true", "false")
     return values.astype(np.int64 if values.dtype.kind == "f" else str if values.dtype.kind == "O" else values.dtype)

@@ -1,4 +1,4 @@
-"""Writers of rows: predictions and features, a block at a time, in the format that the output's name says."""
+"""Writers of rows (predictions and features), one block at a time; the name of the output decides the format."""
 
 import csv
 import io
@@ -19,22 +19,22 @@ if TYPE_CHECKING:  # pyarrow is optional
 
 
 class RowWriter(Protocol):
-    """Writes blocks of columns to an open file, and what the format wants at the end."""
+    """Writes blocks of columns to an open file."""
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows: one array per column."""
 
     def close(self) -> None:
-        """Write what the format wants at the end."""
+        """Write the end of the file, if the format has one."""
 
 
 def row_writer(kind: str, names: Sequence[str], file: BinaryIO) -> RowWriter:
-    """Return the writer of a format, which ``format_of`` tells from a path."""
+    """Return the writer of a format; ``format_of`` returns the format of a path."""
     return _WRITERS[kind](file, names)
 
 
 def format_of(path: str) -> str:
-    """Return the format that a name says; csv for standard output and devices."""
+    """Return the format of a path, by its suffix; csv for standard output and devices."""
     suffix = Path(path).suffix
     if path == "-" or (not suffix and Path(path).exists()):
         return "csv"
@@ -47,7 +47,7 @@ def format_of(path: str) -> str:
 
 
 class CsvWriter:
-    """A line of names, then one line per row; floats with as many digits as they need."""
+    """A line of names, then one line per row; floats have as many digits as their value needs."""
 
     def __init__(self, file: BinaryIO, names: Sequence[str], delimiter: str = ","):
         self._file = file
@@ -67,7 +67,7 @@ class CsvWriter:
         self._text.truncate()
 
     def close(self) -> None:
-        """Write the names, if no row came."""
+        """Write the names, if there were no rows."""
         self._flush()
 
 
@@ -85,7 +85,7 @@ class JsonLinesWriter:
         self._file.flush()
 
     def close(self) -> None:
-        """Nothing is wanted at the end."""
+        """Do nothing: the format has no end."""
 
 
 class ArrowWriter:
@@ -120,7 +120,7 @@ class ArrowWriter:
 
 
 class NpyWriter:
-    """A .npy file; its header, which says the number of rows, is written again at the end."""
+    """A .npy file. Its header holds the number of rows, and is written again at the end."""
 
     def __init__(self, file: BinaryIO, names: Sequence[str]):
         self._file, self._n_rows = file, 0

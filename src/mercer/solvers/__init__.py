@@ -1,4 +1,4 @@
-"""Solvers: one algorithm, one file. They know matrices and products, not rows, features or estimators."""
+"""Solvers: one algorithm per file. Solvers work on matrices and products, and know no estimators."""
 
 from mercer.solvers.box.box_newton import box_newton, box_quadratic
 from mercer.solvers.clustering.heads import Heads, leading_directions

@@ -1,4 +1,4 @@
-"""Linear scores of rows of features, as all solvers that read rows compute them."""
+"""Linear scores of rows of features, for all solvers that read rows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a solver returns: the value found, how the solver ended, and what it took."""
+"""The result of a solver: the value found, how the solver ended, and the iterations."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 class Remedy(StrEnum):
-    """What a user can change if a solver did not reach its tolerance: all advice is made of these."""
+    """What a user can change if a solver did not reach its tolerance: all advice consists of these."""
 
     MAX_ITER = "raise max_iter"
     MAX_ITER_OR_TOL = "raise max_iter or tol"
@@ -42,7 +42,7 @@ class Remedy(StrEnum):
 @part("Solution")
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The value found, how the solver ended, and what it took.
+    """The value found, how the solver ended, and the iterations.
 
     Solvers make one by ``Solution.converged`` or ``Solution.stopped``; ``unfinished`` turns the first into the second.
 

@@ -1,7 +1,7 @@
-"""Mergeable statistics: what a pass over the rows leaves behind.
+"""Mergeable statistics: the results of a pass over the rows.
 
-Each has an identity (``zero``), takes rows (``update``) and adds up (``merge``), so that blocks may be worked anywhere
-and in any number. Products of float32 rows are taken over at most 4096 of them and summed in float64.
+Each statistic has an identity (``zero``), takes rows (``update``) and merges (``merge``), so that blocks of rows can be
+processed on any thread or machine. Products of float32 rows span at most 4096 rows, and are summed in float64.
 """
 
 from mercer.stats.base import Statistic

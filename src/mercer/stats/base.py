@@ -1,4 +1,4 @@
-"""What a mergeable statistic is, and products that keep float64 sums."""
+"""The protocol of mergeable statistics, and products with float64 sums."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol, Self
@@ -16,9 +16,9 @@ _MIXED_ROWS = 64
 
 
 class Statistic(Protocol):
-    """A sum over rows that merges. Up to rounding, it keeps three laws.
+    """A sum over rows that merges. Up to rounding, three laws hold.
 
-    ``merge`` is associative; ``zero`` is its identity; the result does not depend on how rows are cut into updates.
+    ``merge`` is associative; ``zero`` is its identity; the result does not depend on the division of rows into updates.
     ``update`` and ``merge`` change the statistic in place and return it.
     """
 

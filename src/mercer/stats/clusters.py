@@ -14,9 +14,9 @@ from mercer.stats.base import add_product
 class ClusterSums:
     r"""Weighted sums over clusters, in float64: :math:`W_c = \sum_{i \in c} w_i`, :math:`S_c = \sum_{i \in c} w_i z_i`.
 
-    With :math:`q = \sum_i w_i \|z_i\|^2` they give the centres :math:`S_c / W_c` and, for any centres, the inertia: no
-    pass over the rows is needed for either. A row that changes its cluster is taken from one sum and added to the
-    other, so that a pass costs what has changed.
+    With :math:`q = \sum_i w_i \|z_i\|^2`, they give the centres :math:`S_c / W_c` and the inertia for any centres,
+    without a pass over the rows. A row that changes its cluster is subtracted from one sum and added to another, so
+    that the cost of a pass grows with the number of changes.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class ClusterSums:
         return self
 
     def centres(self, otherwise: Array) -> Array:
-        """Return the mean of each cluster; of an empty one, the row of ``otherwise``."""
+        """Return the mean of each cluster; the row of ``otherwise`` for an empty cluster."""
         full = self.weight > self._rounding()
         return np.where(full[:, None], self.sums / np.where(full, self.weight, 1.0)[:, None], otherwise)
 
@@ -94,13 +94,13 @@ class ClusterSums:
         return max(float(self.squares / self.weight.sum() - mean @ mean), 0.0) / len(mean)
 
     def _rounding(self) -> float:
-        """Weights that moves leave behind: a sum and its parts taken off again may differ by rounding."""
+        """Return the weight that counts as 0: after rows are added and subtracted, rounding remains."""
         return float(1e-12 * self.weight.sum())
 
 
 @dataclass
 class Farthest:
-    """The rows farthest from their centres, the farthest first: where clusters without rows begin anew.
+    """The rows farthest from their centres, the farthest first: new centres of clusters without rows.
 
     >>> import numpy as np
     >>> from mercer.stats import Farthest
@@ -133,7 +133,7 @@ class Farthest:
         return self.merge(part)
 
     def merge(self, other: Self) -> Self:
-        """Add other rows, and keep the farthest; of equally far ones the first."""
+        """Add other rows, and keep the farthest; among equally far rows, the first."""
         distances = np.concatenate([self.distances, other.distances])
         order = np.argsort(-distances, kind="stable")[: self.n_kept]
         for name in ("distances", "labels", "weight", "rows"):

@@ -11,10 +11,10 @@ from mercer._typing import Array, Csr, Rows
 
 @dataclass
 class ColumnMoments:
-    r"""Of each column the number of values n, their mean m, :math:`\sum (x_i - m)^2`, the least and the greatest.
+    r"""For each column: the number of values n, their mean m, :math:`\sum (x_i - m)^2`, the minimum and the maximum.
 
-    NaN is a missing value and counts nowhere. Two are merged by the formula of Chan, Golub and LeVeque (1983), which
-    stays accurate where the mean is large compared with the deviation.
+    NaN is a missing value and is not counted. Statistics are merged by the formula of Chan, Golub and LeVeque (1983),
+    which stays accurate if the mean is large compared with the standard deviation.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class ColumnMoments:
         return self.of(len(self.mean))
 
     def update(self, X: Rows) -> Self:
-        """Add rows, an array or a CSR matrix, whose zeros are values."""
+        """Add rows, an array or a CSR matrix; zeros of a CSR matrix are values."""
         if X.shape[0] == 0:
             return self
         # An infinite entry makes the mean infinite; callers check for that.

@@ -57,20 +57,22 @@ class Moments:
             Z = Z - self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
         add_product(self.gram, root, root)
-        return self._add_sums(Z, as_columns(Y), sample_weight)
+        return self.add_sums(Z, as_columns(Y), sample_weight)
 
     def of_block(self, Z: Array, Y: Array, sample_weight: Array | None = None) -> Self:
-        """Return the moments of a dense block of at most 4096 rows about these origins, only to be merged.
+        """Return the moments of a dense block of at most 4096 rows about these origins, to be merged.
 
-        Z is overwritten. G stays in the precision of Z: copies of its D^2 entries would cost a tenth of the time of G.
+        Z is overwritten. G has the precision of Z: a float64 copy of its D^2 entries would take a tenth of the time of
+        G.
         """
         Z -= self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
         part = self.zero()
         part.gram = root.T @ root
-        return part._add_sums(Z, as_columns(Y), sample_weight)
+        return part.add_sums(Z, as_columns(Y), sample_weight)
 
-    def _add_sums(self, Z: Rows, Y: Array, sample_weight: Array | None) -> Self:
+    def add_sums(self, Z: Rows, Y: Array, sample_weight: Array | None) -> Self:
+        """Add everything but G, of rows whose features are about the origin already."""
         Y = Y - self.target_origin
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         self.weight += float(weight.sum())

@@ -12,24 +12,25 @@ _WIDE = 1024
 
 
 def extremes(X: Array) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each column of an array with at least one row.
+    """Return the minimum and the maximum of each column of an array with at least one row.
 
-    Ten times as fast as ``X.min(axis=0)`` where columns are few: NumPy's loop runs along rows, and short rows slow it.
+    Ten times as fast as ``X.min(axis=0)`` for few columns: the loop of NumPy runs along rows, and is slow on short
+    rows.
     """
     n_rows, n_columns = X.shape
-    beside = min(_WIDE // max(n_columns, 1), n_rows)
-    if beside < 2 or not X.flags.c_contiguous:
+    n_joined = min(_WIDE // max(n_columns, 1), n_rows)
+    if n_joined < 2 or not X.flags.c_contiguous:
         return X.min(axis=0), X.max(axis=0)
-    whole = n_rows - n_rows % beside
-    wide = X[:whole].reshape(-1, beside * n_columns)
-    low, high = wide.min(axis=0).reshape(beside, n_columns), wide.max(axis=0).reshape(beside, n_columns)
+    whole = n_rows - n_rows % n_joined
+    wide = X[:whole].reshape(-1, n_joined * n_columns)
+    low, high = wide.min(axis=0).reshape(n_joined, n_columns), wide.max(axis=0).reshape(n_joined, n_columns)
     rest = X[whole:]
     return np.vstack([low, rest]).min(axis=0), np.vstack([high, rest]).max(axis=0)
 
 
 @dataclass
 class ColumnRanges:
-    """The least and the greatest value of each column of rows without missing values, in float64.
+    """The minimum and the maximum of each column of rows without missing values, in float64.
 
     Zeros of a CSR matrix are values. Time O(entries + columns) per update.
 

@@ -12,10 +12,10 @@ _WORDS = 4  # per step of the counter of Philox
 
 
 def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
-    """Return the keys of consecutive rows, uniform 64-bit numbers that depend on the seed and the row's number alone.
+    """Return the keys of consecutive rows: uniform 64-bit numbers that depend only on the seed and the row number.
 
-    Key i is word i of Philox, a generator that computes any part of its stream without the parts before it (Salmon,
-    Moraes, Dror and Shaw, 2011): blocks may be worked in any order, and cut anywhere.
+    Key i is word i of Philox, a generator that can compute any part of its stream directly (Salmon, Moraes, Dror and
+    Shaw, 2011). So blocks can be processed in any order, and can have any size.
 
     >>> bool((row_keys(7, 5, 3) == row_keys(7, 0, 8)[5:]).all())
     True
@@ -39,17 +39,16 @@ class _Part(NamedTuple):
 
 @dataclass
 class RowSample:
-    """The ``size`` rows with the smallest keys: every set of ``size`` rows is equally likely, however rows are cut.
+    """The ``size`` rows with the smallest keys: every set of ``size`` rows is equally likely, for any size of blocks.
 
-    Rows must be added and merged in their order: of two rows with the same key, the earlier one stays. Rows that cannot
-    stay are dropped only now and then, because copying rows is the main cost: at most ``2 size`` rows and one block are
-    held.
+    Rows must be added and merged in their order: of two rows with the same key, the earlier one is kept. Copying rows
+    is the main cost, so rows are dropped only from time to time: at most ``2 size`` rows and one block are in memory.
 
     Parameters
     ----------
     size : int
     seed : int
-        Of the keys; samples to be merged have one seed.
+        The seed of the keys; samples can be merged if they have the same seed.
 
     Examples
     --------
@@ -65,7 +64,7 @@ class RowSample:
     size: int
     seed: int
     _parts: list[_Part] = field(default_factory=list)
-    _limit: int | None = None  # rows whose keys are not smaller cannot stay
+    _limit: int | None = None  # rows with keys from here on are not in the sample
 
     def zero(self) -> Self:
         """Return the empty sample of the same size and seed."""

@@ -1,4 +1,4 @@
-"""What a pass finds for each row, one row after the other."""
+"""Values of all rows, in the order of the rows."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -10,7 +10,7 @@ from mercer._typing import Array
 
 @dataclass
 class Stacked:
-    """Rows in the order in which they were added: merges must follow the order of the blocks, as in all engines.
+    """Rows in the order in which they were added. Merges must follow the order of the blocks, as in all engines.
 
     >>> import numpy as np
     >>> from mercer.stats import Stacked

@@ -1,4 +1,4 @@
-"""What a pass finds in y: classes and their weights, or the mean of numbers."""
+"""Statistics of y: classes and their weights, or the mean of numbers."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -47,7 +47,7 @@ class ClassTotals:
 class TargetMeans:
     """The weighted mean of each column of targets, and the number of their dimensions.
 
-    Merged by the formula of Chan, Golub and LeVeque (1983), which loses nothing where the mean is large.
+    Merged by the formula of Chan, Golub and LeVeque (1983), which stays accurate if the mean is large.
 
     >>> import numpy as np
     >>> from mercer.stats import TargetMeans

@@ -1,7 +1,7 @@
-"""Model files: safetensors with a JSON header, a fixed registry of classes, a checksum, and never any code.
+"""Model files: safetensors with a JSON header, a fixed registry of classes, a checksum, and no code.
 
-``save`` writes a file whole or not at all; ``load`` gives back the same bits or raises ``ModelFileError``; ``describe``
-says what a file holds.
+``save`` writes a whole file or none; ``load`` returns a model with the same bits, or raises ``ModelFileError``;
+``describe`` returns the description of a file.
 """
 
 from mercer.storage.errors import ModelFileError

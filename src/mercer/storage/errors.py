@@ -2,7 +2,7 @@
 
 
 class ModelFileError(ValueError):
-    """A file that is not a whole, sound model of a format known here; or a model that no file can hold.
+    """A file does not hold a sound model in a known format; or a model cannot be stored in a file.
 
-    Errors of the file system (no such file, no permission, no space left) stay what they are: ``OSError``.
+    Errors of the file system (no such file, no permission, no space left) are ``OSError``.
     """

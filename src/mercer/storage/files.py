@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears whole or not at all."""
 
 import os
 import re
@@ -16,17 +16,17 @@ except ImportError:  # Windows
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
-    """Give a binary file to write, which takes its place at ``path`` when the block ends without an error.
+    """Open a binary file for writing, which is renamed to ``path`` when the block ends without an error.
 
-    Until then it stands beside it under another name. An error, a full disk or Ctrl-C removes it, and what stood at
-    ``path`` before stays as it was. If the process is killed, the next write to ``path`` removes what it left.
+    Until then, the file has another name in the same folder. An error, a full disk or Ctrl-C removes it, and an older
+    file at ``path`` stays. If the process is killed, the next write to ``path`` removes the unfinished file.
 
     Parameters
     ----------
     path : path
         A symbolic link is followed.
     overwrite : bool, default=True
-        False: ``FileExistsError`` where ``path`` exists, at the start or by the time the file is written.
+        False: ``FileExistsError`` if ``path`` exists, at the start or when the file is complete.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -34,8 +34,8 @@ def atomic_file(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iter
     if not overwrite and target.exists():
         raise FileExistsError(f"{path} exists already.")
     _sweep(target)
-    beside, descriptor = _created(target)
-    lock = os.dup(descriptor)  # held until the file has its place: unlocked, it could be swept
+    unfinished, descriptor = _created(target)
+    lock = os.dup(descriptor)  # held until the file is renamed: another process removes files without a lock
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -45,34 +45,34 @@ def atomic_file(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iter
             os.close(lock)
             lock = -1
         if overwrite:
-            beside.replace(target)
+            unfinished.replace(target)
         else:
-            _take_place(beside, target)
+            _take_place(unfinished, target)
         _sync_folder(target.parent)
     finally:
         if lock >= 0:
             os.close(lock)
         with suppress(FileNotFoundError):
-            beside.unlink()
+            unfinished.unlink()
 
 
 def _created(target: Path) -> tuple[Path, int]:
-    """Create the file beside a target, locked for as long as this process writes it."""
+    """Create the unfinished file in the folder of the target, locked while this process writes it."""
     while True:
         # Opened by hand, not by tempfile: the file then gets the permissions that any new file gets.
-        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         _lock(descriptor, wait=True)  # a process that looks for leftovers may hold it for a moment
         if os.fstat(descriptor).st_nlink > 0 or fcntl is None:
-            return beside, descriptor
-        os.close(descriptor)  # swept by another process before it was locked
+            return unfinished, descriptor
+        os.close(descriptor)  # removed by another process before it was locked
 
 
 def _sweep(target: Path) -> None:
-    """Remove what writers of the same target left that were killed: files whose lock nobody holds.
+    """Remove unfinished files of killed processes with the same target: files that no process has locked.
 
-    The system gives a lock back when its process ends, however it ends. On Windows a file that is being written cannot
-    be removed. A file system without locks keeps everything.
+    The system releases a lock when its process ends, in whatever way. On Windows, a file that is being written cannot
+    be removed. On a file system without locks, nothing is removed.
     """
     left = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.part")
     with suppress(OSError), os.scandir(target.parent) as entries:
@@ -95,7 +95,7 @@ def _remove_unlocked(path: str) -> None:
 
 
 def _lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Lock a file, if nobody else has it locked or after waiting for them; return whether that was done."""
+    """Lock a file, at once or after waiting for another process; return whether the file is locked now."""
     if fcntl is None:
         return False
     try:
@@ -105,16 +105,16 @@ def _lock(descriptor: int, *, wait: bool = False) -> bool:
     return True
 
 
-def _take_place(beside: Path, target: Path) -> None:
-    """Move without overwriting: a hard link fails where another process was first."""
+def _take_place(unfinished: Path, target: Path) -> None:
+    """Move without overwriting: a hard link fails if another process was first."""
     try:
-        os.link(beside, target)
+        os.link(unfinished, target)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links: what is left is to look once more
+    except OSError:  # a file system without hard links: check once more
         if target.exists():
             raise FileExistsError(f"{target} exists already.") from None
-        beside.replace(target)
+        unfinished.replace(target)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What model files hold of scikit-learn's classes, declared here as mercer's own classes declare it."""
+"""What model files hold of the classes of scikit-learn; the classes of mercer declare this themselves."""
 
 from collections.abc import Collection, Mapping
 
@@ -24,7 +24,7 @@ _COLUMNS: Mapping[str, Kind] = {
     "n_features_in_": Count("d", least=1),
     "feature_names_in_": Names(("d",), ascending=False, text=True, optional=True),
 }
-# Rows with missing values leave NaN here, where scikit-learn allows them.
+# NaN occurs here if the rows had missing values and scikit-learn allows them.
 _COLUMN = Reals(("d",), finite=False, nullable=True)
 _SCALE = Reals(("d",), finite=False, positive=True, nullable=True)
 _SEEN = Either((Real(0.0), Reals(("d",), 0.0), Integers(("d",), least=0)))
@@ -72,7 +72,7 @@ def _is_type_of_numbers(value: object) -> bool:
 
 
 def _check_encoder(encoder: BaseEstimator) -> None:
-    """Refuse widths, groups and dropped categories that lead outside the columns: SciPy would follow them."""
+    """Refuse widths, groups and dropped categories outside the columns: SciPy would access memory there."""
     require(_is_type_of_numbers(encoder.dtype), "OneHotEncoder: dtype must be a type of numbers")
     for j, (categories, width) in enumerate(zip(encoder.categories_, encoder._n_features_outs, strict=True)):
         n_kept = len(categories)
@@ -86,10 +86,10 @@ def _check_encoder(encoder: BaseEstimator) -> None:
 
 
 def check(estimator: BaseEstimator, *, is_fitted: bool) -> None:
-    """Refuse parameters as ``fit`` does, and what the kinds of single attributes do not tell."""
+    """Check parameters as ``fit`` does, and rules that concern several attributes."""
     name = type(estimator).__name__
     if name == "Pipeline":
-        # A path of a cache is a place where pickles are read.
+        # A cache of joblib reads pickles.
         require(estimator.memory is None, "Pipeline: memory must be None in a model file")
         estimator._validate_steps()
     elif is_fitted:

@@ -28,17 +28,17 @@ _PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn", "safetensors")
 def save(model: BaseEstimator | Kernel, path: _Path, *, overwrite: bool = True) -> None:
     """Write a model to a file that holds numbers and text, never code.
 
-    The file is whole or not there: it is written under another name, synced to the disk and then renamed.
+    The file appears whole or not at all: it is written under another name, synced to the disk and then renamed.
 
     Parameters
     ----------
     model : estimator or kernel
-        Any estimator, map or kernel of mercer, fitted or not; or scikit-learn's ``Pipeline`` of these with its scalers,
-        ``OneHotEncoder`` and ``SimpleImputer``. One that holds a function of your own is refused, by the argument's
-        name.
+        Any estimator, map or kernel of mercer, fitted or not; or a ``Pipeline`` of these with the scalers,
+        ``OneHotEncoder`` and ``SimpleImputer`` of scikit-learn. A model that holds a Python function is an error, which
+        names the parameter.
     path : path, or binary file to write to
     overwrite : bool, default=True
-        False: ``FileExistsError`` where the path exists.
+        False: ``FileExistsError`` if the path exists.
 
     Examples
     --------
@@ -62,10 +62,10 @@ def save(model: BaseEstimator | Kernel, path: _Path, *, overwrite: bool = True) 
 
 
 def load(path: _Path | BinaryIO) -> Any:
-    """Return the model that a file holds, as it was saved: the same bits, hence the same predictions.
+    """Return the model of a file, with the same bits as saved, and so with the same predictions.
 
-    A file that is cut short, changed, foreign or of a later format raises ``ModelFileError``. Nothing in a file is ever
-    run: it is read as numbers, text, and names from a fixed list of classes.
+    A file that is cut short, changed, of another program or of another format raises ``ModelFileError``. A file never
+    runs code: it holds numbers, text, and names from a fixed list of classes.
 
     Parameters
     ----------
@@ -96,22 +96,22 @@ def loads(data: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Description:
-    """What a model file says of itself.
+    """The description in a model file.
 
     Attributes
     ----------
     format : int
     versions : dict
-        Of Python and the packages that wrote it.
+        The versions of Python and of the packages that wrote the file.
     class_name : str
     parameters : dict
-        Parameters as they print.
+        The parameters, printed.
     kernel : str or None
         The kernel as an expression, with the values found in ``fit``.
     n_features_in, feature_names, classes
-        Columns that the model was fitted on, and the classes it tells apart; None where it has none.
+        The columns of the training rows, and the classes; None if the model has none.
     arrays : dict
-        Type and shape of the arrays by name.
+        The types and shapes of the arrays, by name.
     n_bytes : int
     """
 
@@ -139,7 +139,7 @@ class Description:
 
 
 def describe(path: _Path | BinaryIO) -> Description:
-    """Return what a model file says of itself, checked as by ``load`` but without building the model."""
+    """Return the description of a model file. The file is checked as by ``load``, but the model is not built."""
 
     def work(file: BinaryIO) -> Description:
         about, tensors = container.read(file)
@@ -176,7 +176,7 @@ def _read(file: BinaryIO, name: str, work: Callable[[BinaryIO], _Result]) -> _Re
         raise ModelFileError(f"{name}: {error}.") from error.__cause__
     except (OSError, MemoryError):
         raise
-    except Exception as error:  # what a constructor says of a value that no fit sets
+    except Exception as error:  # the error of a constructor about a value that no fit sets
         raise ModelFileError(f"{name}: it does not hold a sound model: {error}") from error
 
 
@@ -201,7 +201,7 @@ def _description(model: BaseEstimator | Kernel) -> dict[str, Node]:
 
 
 def _kernel_of(model: BaseEstimator | Kernel) -> Kernel | None:
-    """Return the kernel of a model: resolved where it is fitted."""
+    """Return the kernel of a model; the resolved kernel if the model is fitted."""
     if isinstance(model, Kernel):
         return model
     last = model.steps[-1][1] if getattr(model, "steps", None) else model

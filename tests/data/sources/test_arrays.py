@@ -43,7 +43,7 @@ FAULTS = [
     ({"target": "x7"}, "the target 'x7' is not a column.* The columns are 'x0', 'x1', 'x2'"),
     ({"columns": [0, 0]}, "'x0' is named in columns, twice"),
     ({"columns": [0, 1], "target": 1}, "'x1' is named in columns and the target"),
-    ({"ignore": [0, 1, 2]}, "there is no column beside the target"),
+    ({"ignore": [0, 1, 2]}, "there is no column besides the target"),
     ({"target": 0, "y": np.ones(23)}, "y and target are both given"),
 ]
 

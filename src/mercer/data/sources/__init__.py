@@ -1,6 +1,6 @@
-"""Sources of rows: one kind of source, one file. None loads all of its source.
+"""Sources of rows: one file per kind of source. No source loads all of its rows at once.
 
-``source_of`` takes what ``as_blocks`` takes; ``open_source`` opens files, by the one list of formats.
+``source_of`` returns the source of any X of ``as_blocks``; ``open_source`` opens files of all formats.
 """
 
 from collections.abc import Iterator

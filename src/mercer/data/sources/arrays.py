@@ -12,9 +12,9 @@ from mercer.parallel import row_blocks
 
 
 class ArraySource(MatrixSource):
-    """The rows of an array or sparse matrix; those of a memory map stay on disk until they are read.
+    """The rows of an array or sparse matrix; the rows of a memory map stay on disk until they are read.
 
-    Numbers that are not float32 or float64 are converted to float64, a piece at a time.
+    Numbers that are not float32 or float64 are converted to float64, one piece at a time.
     """
 
     def __init__(self, owner: str, X: Any, *, categorical: tuple[str, ...] = ()):

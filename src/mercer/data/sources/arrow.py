@@ -1,4 +1,4 @@
-"""Rows of pyarrow tables and datasets, and how columns of pyarrow become numbers, codes and labels."""
+"""Rows of pyarrow tables and datasets; columns of pyarrow as numbers, codes and labels."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ _LARGEST_WHOLE = 2**53
 
 
 def pyarrow(owner: str) -> ModuleType:
-    """Return the package, or say how to install it."""
+    """Return the package pyarrow; the error says how to install it."""
     try:
         return import_module("pyarrow")
     except ImportError as error:
@@ -29,12 +29,12 @@ def pyarrow(owner: str) -> ModuleType:
 
 
 class ArrowSource(Source):
-    """Columns of pyarrow's types; a subclass writes ``_batches``, which yields record batches.
+    """Base of sources with columns of pyarrow; a subclass implements ``_batches``, which yields record batches.
 
     Parameters
     ----------
     name : str
-        What errors name.
+        The name that begins error messages.
     types : dict
         From the names of the columns to pyarrow's types.
     categorical : names of columns of numbers that are categories
@@ -77,9 +77,9 @@ class ArrowSource(Source):
 
 
 class TableSource(ArrowSource):
-    """The rows of a pyarrow table or dataset; of a dataset, a few batches are in memory at a time.
+    """The rows of a pyarrow table or dataset; only a few batches of a dataset are in memory at a time.
 
-    Parquet files are read without read-ahead, so that the columns of a page or two, and not the file, are in memory.
+    Parquet files are read without read-ahead: only one or two pages per column are in memory.
     """
 
     def __init__(self, owner: str, source: "pa.Table | Dataset"):
@@ -89,7 +89,7 @@ class TableSource(ArrowSource):
         self._source, self._is_table = source, isinstance(source, Table)
         file_format = getattr(getattr(source, "format", None), "default_extname", "")
         self._is_parquet = not self._is_table and file_format == "parquet"
-        # The footers of parquet files tell the number of rows; files of other kinds would have to be read.
+        # The footers of parquet files hold the number of rows; other files would have to be read.
         self.n_rows = source.num_rows if self._is_table else source.count_rows() if self._is_parquet else None
 
     def _batches(self, columns: Columns, block_rows: int) -> "Iterable[pa.RecordBatch]":
@@ -100,13 +100,13 @@ class TableSource(ArrowSource):
         if self._is_parquet:
             from pyarrow.dataset import ParquetFragmentScanOptions  # noqa: PLC0415 - optional
 
-            # Measured on 61 MiB of rows: 14 MiB so, 56 MiB with the buffers that pyarrow fills by default.
+            # Measured on 61 MiB of rows: 14 MiB of memory, and 56 MiB with the default buffers of pyarrow.
             options["fragment_scan_options"] = ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
         return self._source.to_batches(columns=names, batch_size=block_rows, **options)  # type: ignore[no-any-return]
 
 
 def types_of(name: str, schema: "pa.Schema") -> "dict[str, pa.DataType]":
-    """Return the types of the columns by their names, which must differ."""
+    """Return the types of the columns by name; two columns with one name are an error."""
     types = {field.name: field.type for field in schema}
     if len(types) < len(schema):
         names = schema.names
@@ -116,7 +116,7 @@ def types_of(name: str, schema: "pa.Schema") -> "dict[str, pa.DataType]":
 
 
 def kind_of(kind: "pa.DataType") -> Kind:
-    """Return whether a column of a type of pyarrow holds numbers, categories or something else."""
+    """Return the kind of a column with a type of pyarrow."""
     from pyarrow import types  # noqa: PLC0415 - optional
 
     if types.is_dictionary(kind):
@@ -156,7 +156,7 @@ def _codes(column: "pa.Array") -> Codes:
 
 
 def labels_of(column: "pa.Array") -> Array:
-    """Return a target in its own type; missing values are NaN among numbers, None elsewhere."""
+    """Return a target without conversion; missing values are NaN among numbers, else None."""
     from pyarrow import types  # noqa: PLC0415 - optional
 
     if types.is_dictionary(column.type):
@@ -168,7 +168,7 @@ def labels_of(column: "pa.Array") -> Array:
 
 
 def whole_labels(name: str, column: str, values: Array) -> Array:
-    """Return labels that were read as float64 as integers, if all are whole numbers."""
+    """Return labels of type float64 as integers, if all labels are whole numbers."""
     if not np.isfinite(values).all() or not (values == np.floor(values)).all():
         return values
     if np.abs(values).max(initial=0) > _LARGEST_WHOLE:

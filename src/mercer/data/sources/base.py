@@ -1,4 +1,4 @@
-"""What a source is: one pass over rows, a piece at a time; and the rows of a piece."""
+"""Base classes of sources: a source yields its rows in pieces, once per pass."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -12,15 +12,15 @@ from scipy import sparse
 from mercer._typing import Array, Csr, Rows, is_sparse
 from mercer.data.columns import Choice, Codes, Columns, Kind
 
-# Rows per piece where nobody asks for a number: that of a learner's blocks.
+# Default number of rows per piece: that of the blocks of a learner.
 PIECE_ROWS = 4096
 
 
 class Block(NamedTuple):
-    """Some rows: X, and where the source has them y and sample_weight, one entry per row.
+    """Some rows: X, and y and sample_weight (one entry per row) if the source has them.
 
-    ``first_row`` is the number of the first row in the source. ``categories`` are columns of text beside the numbers
-    of X, of sources with such columns; learners never see them.
+    ``first_row`` is the number of the first row in the source. ``categories`` are columns of text, which are not part
+    of X; learners never see them.
     """
 
     X: Rows
@@ -35,7 +35,7 @@ class Block(NamedTuple):
         return int(self.X.shape[0])
 
     def rows(self, rows: slice) -> "Block":
-        """Return a range of the rows, as views where X is an array."""
+        """Return a range of the rows; a view if X is an array."""
         if rows.start == 0 and rows.stop == self.n_rows:
             return self
         X, y, weight = (None if part is None else part[rows] for part in self[:3])
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 def stacked(blocks: list[Block]) -> Block:
-    """Return the rows of several blocks, of numbers alone, as one."""
+    """Return the rows of several blocks as one block, without categories."""
     if len(blocks) == 1:
         return blocks[0]
     parts = [block.X for block in blocks]
@@ -62,12 +62,12 @@ def _joined(parts: list[Array | None]) -> Array | None:
 
 
 def entries(values: ArrayLike | Csr) -> Array:
-    """Return y as an array of one entry, or row of entries, per row; sparse ones as CSR."""
+    """Return y as an array with one entry, or one row of entries, per row; a sparse y as CSR."""
     return values.tocsr() if is_sparse(values) else np.asarray(values)
 
 
 def own_rows(X: Rows, piece: Block) -> Block:
-    """Return a piece with X in place of its own, all in memory that no later piece can overwrite."""
+    """Return a piece with another X, copied if later pieces could overwrite its memory."""
     apart = isinstance(piece.X, np.ndarray) and isinstance(X, np.ndarray) and not np.may_share_memory(X, piece.X)
     y, weight = (None if part is None else part.copy() for part in (piece.y, piece.sample_weight))
     return Block(X if apart else X.copy(), y, weight)
@@ -76,11 +76,11 @@ def own_rows(X: Rows, piece: Block) -> Block:
 class Reader(ABC):
     """A source of rows of numbers that can be read any number of times, a piece at a time.
 
-    A subclass writes ``pieces`` and sets what it knows: ``width``, ``dtype`` (float32 or float64), ``is_sparse``,
-    ``names`` of the columns, ``n_rows``. Pieces may have any number of rows: ``Blocks`` checks them and cuts them to
-    one size. ``Blocks`` also copies each piece, since a reader may fill the same arrays again. A reader whose pieces
-    never change once they are yielded sets ``keeps_pieces``, and saves the copy. ``mercer.testing.check_reader``
-    checks a reader of your own.
+    A subclass implements ``pieces`` and sets the attributes that it knows: ``width``, ``dtype`` (float32 or float64),
+    ``is_sparse``, ``names`` of the columns, ``n_rows``. Pieces may have any number of rows: ``Blocks`` checks the
+    pieces and cuts them to one size. ``Blocks`` also copies each piece, because a reader may reuse its arrays. A reader
+    whose pieces never change sets ``keeps_pieces`` to True, which saves the copy. ``mercer.testing.check_reader`` tests
+    a new reader.
 
     >>> import numpy as np
     >>> from mercer.data import Block, Reader, as_blocks
@@ -107,19 +107,19 @@ class Reader(ABC):
 
 
 class Source(Reader):
-    """A reader with columns, of which some are chosen: numbers as X, text as categories, and the target as y.
+    """A reader with named columns. Chosen columns of numbers are X, of text are categories, and the target is y.
 
-    A subclass sets ``name`` (what errors name), ``_kinds`` (of each column, in order), and what else it knows, and
-    writes ``pieces`` and ``type_of``. ``Choice`` turns what a user asks for into ``Columns``; ``choose`` takes these.
+    A subclass sets ``name`` (which begins error messages) and ``_kinds`` (of each column, in order), and implements
+    ``pieces`` and ``type_of``. ``Choice`` turns the request of a user into ``Columns``, the argument of ``choose``.
     """
 
     name: str
     keeps_pieces = True
-    # Whether the names of the columns are the source's own; else they are x0, x1, ...
+    # Whether the source has names of columns; else the names are x0, x1, ...
     is_named: bool = True
-    # Whether another pass costs little: a text file must be parsed again, a stream cannot be read twice.
+    # Whether another pass is cheap: a text file must be parsed again, and a stream cannot be read twice.
     rereadable: bool = True
-    # The name of a target that the source itself brings, such as the labels of svmlight files.
+    # The name of the target inside the source, such as the labels of svmlight files.
     own_target: str | None = None
 
     _kinds: dict[str, Kind]
@@ -127,7 +127,7 @@ class Source(Reader):
 
     @property
     def columns(self) -> Columns:
-        """The chosen columns; all that can be read by default."""
+        """The chosen columns; by default all columns that can be read."""
         return Choice().of(self) if self._chosen is None else self._chosen
 
     @property
@@ -159,5 +159,5 @@ class Source(Reader):
         return other
 
     def bytes_read(self) -> tuple[int, int] | None:
-        """Return how many bytes of how many the running pass has read, where it is known: for progress."""
+        """Return the bytes read by the current pass and the size of the file, for progress; None if not known."""
         return None

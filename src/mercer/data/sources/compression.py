@@ -1,4 +1,4 @@
-"""Compressed files, by the ends of their names."""
+"""Compressed files, by their suffixes."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 def uncompressed_name(name: str) -> str:
-    """Return a file's name without the suffix of its compression.
+    """Return the name of a file without the suffix of its compression.
 
     >>> uncompressed_name("rows.csv.gz")
     'rows.csv'
@@ -24,7 +24,7 @@ def uncompressed_name(name: str) -> str:
 
 @contextmanager
 def opened(path: str | PathLike[str]) -> Iterator[tuple[io.BufferedIOBase, BinaryIO]]:
-    """Give the decompressed contents of a file, and the file as it lies on disk, which knows how far it is read."""
+    """Return the decompressed contents of a file, and the file on disk, whose position says how much has been read."""
     name = fspath(path)
     with open(name, "rb") as raw:
         if name.endswith(".gz"):

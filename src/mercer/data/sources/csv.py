@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from _typeshed import WriteableBuffer
 
-# Bytes of which the types of the columns are found, and the least and the most that are parsed at once: pyarrow reads
-# 32 such pieces ahead, whatever it is told.
+# Bytes from which the types of the columns are found; the smallest and the largest number of bytes parsed at once.
+# pyarrow always reads 32 such pieces ahead.
 _HEAD_BYTES, _LEAST_BYTES, _MOST_BYTES = 2**20, 2**16, 2**20
 
 
 class CsvSource(ArrowSource):
-    """A csv file with a line of names (.gz, .bz2 and .zst too), or a stream of one, which can be read once.
+    """A csv file (also .gz, .bz2 and .zst), or a binary stream of csv, which can be read once.
 
-    Columns whose values in the first MiB are all numbers, or all missing, hold numbers; the others categories. An empty
-    value, NA, null or nan is missing. A value in quotes may hold line breaks and delimiters.
+    A column holds numbers if all its values in the first MiB are numbers or missing; else it holds categories. Missing
+    values are empty, NA, null or nan. A value in quotes may hold line breaks and delimiters.
 
     Parameters
     ----------
     source : path or binary stream
     delimiter : str, default=","
     header : bool, default=True
-        Without a line of names the columns are called x0, x1, ...
+        Without a line of names, the names of the columns are x0, x1, ...
     categorical : names of columns of numbers that are categories
     name : str, optional
-        What errors name.
+        The name that begins error messages.
     """
 
     rereadable = False
@@ -60,7 +60,7 @@ class CsvSource(ArrowSource):
         super().__init__(self.name, self._found_types(categorical), categorical)
 
     def declare(self, kinds: dict[str, Kind]) -> None:
-        """Read columns as what a model knows them to be, whatever their first values look like."""
+        """Set the kinds of columns to those of a model, whatever the first values look like."""
         for name, kind in kinds.items():
             if name in self._kinds and self._kinds[name] != kind:
                 self._kinds[name] = kind
@@ -91,7 +91,7 @@ class CsvSource(ArrowSource):
                 raise TableError(f"{self.name}: the file is damaged: {_first_line(error)}") from None
 
     def _type_to_read(self, name: str) -> "pa.DataType":
-        """Return the type to parse a column as: numbers as float64, since later ones may have a fraction."""
+        """Return the type to parse a column as: numbers are float64, because later numbers may have a fraction."""
         kind = self._types[name]
         if self._kinds[name] == "category":
             return self._pa.string()
@@ -102,7 +102,7 @@ class CsvSource(ArrowSource):
         return whole_labels(self.name, name, labels) if self._pa.types.is_integer(self._types[name]) else labels
 
     def _found_types(self, categorical: tuple[str, ...]) -> "dict[str, pa.DataType]":
-        """Return the types that the first lines show."""
+        """Return the types of the columns, found from the first lines."""
         pa = self._pa
         try:
             schema = next(iter(self._parsed(io.BytesIO(self._head), None))).schema
@@ -124,7 +124,7 @@ class CsvSource(ArrowSource):
         return types
 
     def _first_lines(self) -> bytes:
-        """Return the first whole lines: a MiB of them, or more where lines are longer."""
+        """Return the first whole lines: about one MiB."""
         if self._stream is not None:
             return self._stream.first_lines()
         try:
@@ -154,7 +154,7 @@ class CsvSource(ArrowSource):
             yield from reader
 
     def _bytes_at_once(self, block_rows: int | None) -> int:
-        """Return how many bytes to parse at once: those of a block of rows, and of eight of the longest lines."""
+        """Return the number of bytes to parse at once: a block of rows, and at least eight of the longest lines."""
         if block_rows is None:
             return len(self._head) + 1
         wanted = block_rows * len(self._head) // max(self._head.count(b"\n"), 1)
@@ -166,7 +166,7 @@ class CsvSource(ArrowSource):
         return [f"x{j}" for j in range(len(next(plain.reader([line], delimiter=self._delimiter), [])))]
 
     def _fault(self, error: Exception, types: "dict[str, pa.DataType]", n_rows: int) -> TableError:
-        """Say which line of the file is at fault: pyarrow, which parses many at once, does not know."""
+        """Return an error that names the faulty line: pyarrow parses many lines at once and does not know."""
         if self._stream is not None:
             return TableError(f"{self.name}: after row {n_rows}: {_first_line(error)}")
         if "Empty CSV" in str(error):
@@ -204,7 +204,7 @@ class CsvSource(ArrowSource):
 
 
 class _Lines:
-    """The decoded lines of a file, counted."""
+    """The decoded lines of a file, and their number."""
 
     def __init__(self, file: io.BufferedIOBase):
         self._file = file
@@ -222,7 +222,7 @@ def _whole_lines(file: io.BufferedIOBase | BinaryIO) -> bytes:
 
 
 class _Stream:
-    """A stream whose first lines can be looked at, and that can then be read once from its beginning."""
+    """A stream that can be read once from its beginning, after its first lines have been read ahead."""
 
     def __init__(self, file: BinaryIO):
         self._file = file
@@ -241,7 +241,7 @@ class _Stream:
 
 
 class _Chained(io.RawIOBase):
-    """Bytes already read, then those of the stream."""
+    """Bytes that were read ahead, then the rest of the stream."""
 
     def __init__(self, head: bytes, file: BinaryIO):
         super().__init__()

@@ -1,4 +1,4 @@
-"""From a path or a stream to a source: the one list of formats."""
+"""From a path or a stream to a source; the list of file formats."""
 
 import shutil
 import tempfile
@@ -27,7 +27,7 @@ SUFFIXES = {
     ".libsvm": "svmlight",
 }
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
-# Formats of text, which are read compressed too; the others compress by themselves, or are mapped into memory.
+# Text formats, which may be compressed. Other formats have their own compression, or are mapped into memory.
 _TEXT = ("csv", "tsv", "svmlight")
 
 
@@ -44,15 +44,15 @@ def open_source(
     Parameters
     ----------
     source : path or binary stream
-        A stream of csv is read as it comes, and once; of another format it is first copied to a temporary file.
+        A csv stream is read once, while it arrives. A stream of another format is first copied to a temporary file.
     format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"}, optional
-        By default what the file's name says; csv for a stream.
+        By default, the suffix of the file decides; csv for a stream.
     delimiter : str, optional
-        Of csv files.
+        The delimiter of csv files.
     header : bool, default=True
         Whether the first line of a csv file names the columns.
     categorical : names of columns
-        Columns of numbers that are categories.
+        Names of columns of numbers to treat as categories.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def open_source(
 
 
 def _opened(kind: str, source: Any, delimiter: str | None, *, header: bool, categorical: tuple[str, ...]) -> Source:
-    """Make the source of a format, whose file is imported only now: each needs packages of its own."""
+    """Return the source of a format. Its module is imported here, because each format needs other packages."""
     if kind in ("csv", "tsv"):
         from mercer.data.sources.csv import CsvSource  # noqa: PLC0415 - see above
 
@@ -128,7 +128,7 @@ def _format_of(path: Path) -> str:
 
 
 def _copied(stream: BinaryIO, kind: str) -> Path:
-    """Copy a stream to a temporary file, which goes with the process."""
+    """Copy a stream to a temporary file, which is deleted at the end of the process."""
     suffix = {"svmlight": ".svm"}.get(kind, f".{kind}")
     folder = tempfile.TemporaryDirectory(prefix="mercer-")
     _folders.append(folder)

@@ -16,7 +16,7 @@ Frame = Any  # pandas and polars are optional, and neither is imported here
 
 
 class FrameSource(Source):
-    """What the two kinds of frame share: a range of rows at a time, numbers as one type and text as codes."""
+    """Base of the sources of data frames: one range of rows at a time, numbers in one type, text as codes."""
 
     def __init__(self, owner: str, frame: Frame):
         self.name, self._frame, self.n_rows = owner, frame, len(frame)
@@ -50,7 +50,7 @@ class FrameSource(Source):
 
     @abstractmethod
     def _is_number(self, dtype: Any) -> bool:
-        """Return whether a type of the frame is one of numbers."""
+        """Return whether a type of the frame holds numbers."""
 
     @abstractmethod
     def _rows(self, rows: slice) -> Frame:

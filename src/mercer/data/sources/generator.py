@@ -12,7 +12,7 @@ from mercer.validation import check_matrix
 
 
 def once_only(owner: str) -> ValueError:
-    """Return the error of a source that cannot be read twice."""
+    """Return the error for a source that can be read only once."""
     return ValueError(
         f"{owner}: X is an iterator that can be read once only, and {owner} needs several passes over the rows. Pass a "
         "function that returns a new iterator at each call, such as lambda: read_blocks(path)."
@@ -20,9 +20,9 @@ def once_only(owner: str) -> ValueError:
 
 
 class GeneratorSource(MatrixSource):
-    """The blocks of the iterators that a function makes: X, or tuples (X, y), or (X, y, sample_weight)."""
+    """The blocks of the iterators that a function returns: X, or tuples (X, y), or (X, y, sample_weight)."""
 
-    keeps_pieces = False  # the function may fill one array again and again
+    keeps_pieces = False  # the function may reuse one array
 
     def __init__(self, owner: str, factory: Callable[[], Iterable[Any]]):
         self._owner, self._factory = owner, factory
@@ -37,7 +37,7 @@ class GeneratorSource(MatrixSource):
         self.labelled = first.y is not None
 
     def _whole(self, block_rows: int) -> Iterator[Block]:
-        """Yield what the iterator yields."""
+        """Yield the blocks of the iterator."""
         for item in self._factory():
             parts = item if isinstance(item, tuple) else (item,)
             if not 1 <= len(parts) <= 3:

@@ -12,22 +12,22 @@ from mercer.data.sources.base import Block, Source
 
 
 class MatrixSource(Source):
-    """A matrix whose columns are x0, x1, ..., and other columns that have names of their own.
+    """A matrix with columns x0, x1, ..., and further columns with other names.
 
-    A subclass writes ``_whole``: the rows of all columns of the matrix. Without a choice of columns these are the
-    pieces, as they are. The names are made when somebody asks for them: a matrix may have millions of columns.
+    A subclass implements ``_whole``, which yields the rows of the whole matrix. Without a choice of columns, these are
+    the pieces. The names of the columns are made on first use: a matrix may have millions of columns.
 
     Parameters
     ----------
     name : str
-        What errors name.
+        The name that begins error messages.
     shape : (rows, columns)
-        None for a number of rows that is not known.
+        The number of rows is None if it is not known.
     dtype : dtype
-        Of the entries, as they are stored.
+        The type of the stored entries.
     is_sparse : bool
     others : dict of arrays
-        Columns beside the matrix, one entry per row.
+        Further columns, with one entry per row.
     categorical : names of columns of numbers that are categories
     """
 
@@ -52,7 +52,7 @@ class MatrixSource(Source):
 
     @property
     def is_ready(self) -> bool:
-        """Whether ``pieces`` may be called: without a choice they have all columns of the matrix."""
+        """Return True: without a choice of columns, the pieces have all columns of the matrix."""
         return True
 
     @property
@@ -130,7 +130,7 @@ def _kind(dtype: np.dtype[np.generic]) -> Kind:
 
 
 def _labels(values: Array) -> Array:
-    """Return labels: text as objects, whatever the file holds it as."""
+    """Return labels; text as an array of objects."""
     if values.dtype.kind == "S":
         values = np.char.decode(values, "utf-8", "replace")
     return values.astype(object) if values.dtype.kind == "U" else values

@@ -17,7 +17,7 @@ from mercer.parallel import row_blocks
 
 
 class NpySource(ArraySource):
-    """A matrix in a .npy file, mapped into memory and not loaded."""
+    """A matrix in a .npy file, which is mapped into memory."""
 
     def __init__(self, path: str | PathLike[str], *, categorical: tuple[str, ...] = ()):
         name = fspath(path)
@@ -30,7 +30,7 @@ class NpySource(ArraySource):
 
 
 class NpzSource(MatrixSource):
-    """The matrix X of a .npz file, or its only matrix, read a few rows at a time; its vectors are named columns."""
+    """The matrix X of a .npz file, or its only matrix, read a few rows at a time; vectors are further columns."""
 
     def __init__(self, path: str | PathLike[str], *, categorical: tuple[str, ...] = ()):
         self._path = Path(path)
@@ -52,7 +52,7 @@ class NpzSource(MatrixSource):
 
     def _whole(self, block_rows: int) -> Iterator[Block]:
         shape, by_columns, dtype = self._headers[self._key]
-        if by_columns:  # the entries of a row are all over the file
+        if by_columns:  # the entries of a row are spread over the file
             with np.load(self._path, allow_pickle=False) as arrays:
                 X = arrays[self._key]
             yield from (Block(X[rows]) for rows in row_blocks(shape[0], block_rows))
@@ -69,7 +69,7 @@ class NpzSource(MatrixSource):
 
 
 def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], bool, np.dtype[np.generic]]]:
-    """Return the shape, whether by columns, and the type of each array of a .npz file."""
+    """Return the shape, whether the order is by columns, and the type of each array of a .npz file."""
     headers = {}
     with zipfile.ZipFile(path) as archive:
         for member in archive.namelist():

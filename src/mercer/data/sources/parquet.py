@@ -1,4 +1,4 @@
-"""Rows of parquet and Arrow (IPC, feather) files: one, or all of a folder, in the order of their names."""
+"""Rows of parquet and Arrow (IPC, feather) files: one file, or all files of a folder in the order of their names."""
 
 from collections.abc import Iterator
 from os import PathLike, fspath
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     Opened: TypeAlias = ParquetFile | RecordBatchFileReader | RecordBatchStreamReader
 
 _SUFFIXES = {"parquet": (".parquet", ".pq"), "arrow": (".arrow", ".feather", ".ipc")}
-# Bytes of each column that are read at once. Measured on 46 MiB of rows: without such a buffer a whole row group is
-# held, and with the read-ahead that pyarrow does by default several.
+# Bytes per column that are read at once. Measured on 46 MiB of rows: without this buffer, a whole row group is in
+# memory; with the default read-ahead of pyarrow, several row groups are.
 _BUFFER_BYTES = 2**16
 
 

@@ -19,22 +19,22 @@ _SCAN_LINES = 512
 
 
 class SvmlightReader(MatrixSource):
-    r"""The rows of a svmlight file as CSR blocks, with its labels as y; .gz, .bz2 and .zst files are read as they are.
+    r"""The rows of an svmlight file as CSR blocks, with the labels as y; also .gz, .bz2 and .zst files.
 
     Parameters
     ----------
     path : str or path
     n_features : int, optional
-        Number of columns; the largest index of the file by default. Give it for a test file, which may lack the last
-        columns of its training file.
+        Number of columns; the largest index of the file by default. Set this for a test file, which may have no entry
+        in the last columns of its training file.
     dtype : float32 or float64, default=float64
     categorical : names of columns
         Must be empty: the columns of sparse rows are numbers.
 
     Notes
     -----
-    The file is scanned once when the reader is made: only then are the width, the number of rows and whether columns
-    count from 0 or from 1 known. An index 0 anywhere means that they count from 0.
+    The constructor scans the file once, to find the width, the number of rows, and whether columns are numbered from 0
+    or from 1. An index 0 anywhere in the file means that columns are numbered from 0.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class SvmlightReader(MatrixSource):
             yield Block(X, y)
 
     def _fault(self, error: Exception) -> Exception:
-        """Say which line is at fault."""
+        """Return an error that names the faulty line."""
         if isinstance(error, FileNotFoundError):
             return error
         number = 0

@@ -1,4 +1,4 @@
-"""Convex quadratic programs in a box, with or without a sum, by Mehrotra's predictor and corrector."""
+"""Convex quadratic programs in a box, optionally with a fixed sum, by Mehrotra's predictor-corrector method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ Solve = Callable[[Array, Array], tuple[Array, Array]]
 class Quadratic(Protocol):
     """A convex quadratic f(x) whose gradient is an affine function of an image v = A x.
 
-    The method carries v along with x, and updates it by its own steps. An image that is computed from x again at every
-    step would carry the rounding of x, which is large if the entries of x are large and cancel.
+    The method keeps v next to x, and updates v by the steps. An image computed from x at every step would have the
+    rounding of x, which is large if entries of x are large and cancel.
     """
 
     def image(self, x: Array) -> Array:
@@ -50,13 +50,13 @@ class InteriorPoint:
     Attributes
     ----------
     x, image : ndarray
-        Inside the box, and A x to rounding.
+        A point inside the box, and A x up to rounding.
     guess : ndarray
         x with the entries that will end at a bound put there: no better, but a start for active-set methods.
     history : tuple of float
         The error at each point.
     error : float
-        The least of them: that of x.
+        The smallest error: that of x.
     """
 
     x: Array

@@ -1,4 +1,4 @@
-"""Leave-one-out errors on a few whole leaves: the density of the rows there is the one that the whole model meets."""
+"""Leave-one-out errors on a few whole leaves, where the rows are as dense as in the whole model."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from mercer.solvers.local.trees import RandomTree
 class LeafSample:
     """The rows of some leaves.
 
-    A uniform sample of rows would be less dense than all rows, and would ask for wider kernels.
+    A uniform sample of rows would be less dense than all rows, and would prefer wider kernels.
 
     Attributes
     ----------
     rows : ndarray of int
         Row numbers, one leaf after the other.
     leaves : list of ndarray
-        The place of each leaf in ``rows``.
+        The positions of each leaf in ``rows``.
     """
 
     rows: Array
@@ -40,7 +40,7 @@ class LeafSample:
 
     @classmethod
     def around(cls, tree: RandomTree, X: Rows) -> "LeafSample":
-        """Take the leaves that some rows fall into: two trees are then compared on rows that they share."""
+        """Take the leaves of some rows, so that two trees can be compared on the same rows."""
         return cls._of(tree, np.unique(tree.leaf_of(X)))
 
     @classmethod

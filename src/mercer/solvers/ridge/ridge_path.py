@@ -19,11 +19,11 @@ class RidgePath(ScoredPath):
     Attributes
     ----------
     eigenvalues : ndarray of shape (r,)
-        All r = D of them, or those that are not 0 for sure.
+        All r = D eigenvalues, or the largest r if the rank of G is known.
     vectors : ndarray of shape (D, r)
     projected : ndarray of shape (r, n_targets)
     floor : float
-        Eigenvalues up to here are rounding.
+        Eigenvalues up to this size are rounding.
     """
 
     eigenvalues: Array
@@ -56,8 +56,8 @@ class RidgePath(ScoredPath):
 
         .. math:: e_i = \frac{y_i - f_i}{1 - u_i (h_i + 1/W)}, \quad h_i = \sum_j \frac{(Z V)_{ij}^2}{l_j + \alpha},
 
-        with u_i = ``left_out``, by default min(w_i, 1), and each square counted w_i times: a row of weight 2 is two
-        rows, of which one is left out. Time n D^2 once, and n D for each alpha and target.
+        with u_i = ``left_out``, by default min(w_i, 1). Each square counts w_i times: a row of weight 2 is two rows,
+        and one of them is left out. Time n D^2, plus n D per alpha and target.
         """
         A = Z @ self.vectors.astype(Z.dtype, copy=False)
         inverse = 1.0 / (self.eigenvalues[:, None] + alphas)
@@ -82,9 +82,9 @@ class RidgePath(ScoredPath):
 
 
 def ridge_path(gram: Array, cross: Array, rank: int | None = None) -> RidgePath:
-    """Decompose a positive semi-definite G, in about 9 D^3 multiplications; negative eigenvalues are rounding, and 0.
+    """Decompose a positive semi-definite G, in about 9 D^3 multiplications. Negative eigenvalues (rounding) become 0.
 
-    Of a G that is known to have at most ``rank`` eigenvalues other than 0, the others are left out.
+    If G has at most ``rank`` eigenvalues other than 0, only these are kept.
 
     >>> import numpy as np
     >>> path = ridge_path(np.diag([1.0, 3.0]), np.ones((2, 1)))
@@ -99,7 +99,7 @@ def ridge_path(gram: Array, cross: Array, rank: int | None = None) -> RidgePath:
 
 
 def singular_path(Z: Array, Y: Array, rank: int | None = None) -> RidgePath:
-    """Decompose the rows Z of G = Z^T Z, where H = Z^T Y: for few rows, with half the digits lost to a small alpha.
+    """Return the path of G = Z^T Z and H = Z^T Y from the singular values of Z: for few rows, and more accurate than G.
 
     >>> import numpy as np
     >>> path = singular_path(np.diag([1.0, 3**0.5]), np.ones((2, 1)) / [[1.0], [3**0.5]])

@@ -9,7 +9,7 @@ from mercer._typing import Array
 from mercer.parallel import one_blas_thread
 from mercer.solvers.ridge.gcv import ScoredPath, largest, rounding_floor
 
-# Least eigenvalue of T, relative to the largest, whose factor rounding cannot spoil.
+# Smallest eigenvalue of T, relative to the largest, for which T has a Cholesky factor in spite of rounding.
 _SHIFT = 8 * float(np.finfo(np.float64).eps)
 
 
@@ -17,20 +17,20 @@ _SHIFT = 8 * float(np.finfo(np.float64).eps)
 class TridiagonalPath(ScoredPath):
     r"""G = Q T Q^T, T tridiagonal, and P = Q^T H: the solution of every alpha is Q (T + alpha I)^-1 P.
 
-    All that generalised cross-validation asks for costs D for each alpha and target once T is there, for less than
-    half of what the eigenvectors cost, which leave-one-out needs (``RidgePath``).
+    Given T, generalised cross-validation costs O(D) per alpha and target. The reduction to T takes less than half the
+    time of the eigenvectors, which only leave-one-out needs (``RidgePath``).
 
     Attributes
     ----------
     reflectors, scales : ndarray
-        Q as LAPACK keeps it, a product of reflections.
+        Q in the format of LAPACK: a product of reflections.
     band : ndarray of shape (2, D)
-        The diagonal of T and the one below it.
+        The diagonal of T and its subdiagonal.
     projected : ndarray of shape (D, n_targets)
     eigenvalues : ndarray of shape (r,)
-        All r = D of them, or those that are not 0 for sure.
+        All r = D eigenvalues, or the largest r if the rank of G is known.
     floor : float
-        Eigenvalues up to here are rounding.
+        Eigenvalues up to this size are rounding.
     """
 
     reflectors: Array
@@ -59,16 +59,16 @@ class TridiagonalPath(ScoredPath):
         """Return (T + alpha I)^-1 times some columns."""
         shifted = self.band.copy()
         shifted[0] += alpha
-        if shifted.shape[1] == 1:  # which LAPACK's wrappers refuse
+        if shifted.shape[1] == 1:  # the wrappers of LAPACK refuse this size
             return np.asarray(right / shifted[0])
         solved: Array = solveh_banded(shifted, right, lower=True)
         return solved
 
 
 def tridiagonal_path(gram: Array, cross: Array, rank: int | None = None) -> TridiagonalPath:
-    """Reduce a positive semi-definite G, in 4/3 D^3 multiplications, half of them bound by memory.
+    """Reduce a positive semi-definite G, in 4/3 D^3 multiplications, of which half are bound by memory.
 
-    Of a G that is known to have at most ``rank`` eigenvalues other than 0, the others are left out.
+    If G has at most ``rank`` eigenvalues other than 0, only these are kept.
 
     References
     ----------
@@ -84,7 +84,7 @@ def tridiagonal_path(gram: Array, cross: Array, rank: int | None = None) -> Trid
         reflectors, diagonal, below, scales, _ = lapack.dsytrd(gram, lower=1, lwork=int(work))
         eigenvalues = diagonal if len(gram) == 1 else eigvalsh_tridiagonal(diagonal, below, lapack_driver="sterf")
         projected = _reflected(reflectors, scales, np.array(cross, dtype=np.float64, order="F"), "T")
-    # Negative eigenvalues are rounding: a shift beyond them leaves a factor for every alpha > 0.
+    # Negative eigenvalues are rounding: after a shift, T + alpha I has a factor for every alpha > 0.
     band = np.vstack([diagonal, np.append(below, 0.0)])
     band[0] += max(0.0, _SHIFT * float(np.abs(eigenvalues).max()) - float(eigenvalues[0]))
     kept = np.maximum(eigenvalues[len(gram) - largest(len(gram), rank) :], 0.0)
@@ -92,7 +92,7 @@ def tridiagonal_path(gram: Array, cross: Array, rank: int | None = None) -> Trid
 
 
 def _reflected(reflectors: Array, scales: Array, columns: Array, trans: str) -> Array:
-    """Return Q (trans "N") or Q^T ("T") times the columns: the reflections leave the first row alone."""
+    """Return Q (trans "N") or Q^T ("T") times the columns; the reflections do not change the first row."""
     if len(columns) == 1:
         return columns
     rest = np.asfortranarray(columns[1:])

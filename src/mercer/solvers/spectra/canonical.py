@@ -15,7 +15,10 @@ _DIRECT_WIDTH = 500
 
 @dataclass(frozen=True)
 class Canonical:
-    """Pairs of directions, one per column, with unit variance plus penalty, and their correlations, largest first."""
+    """Pairs of directions, one per column, and their correlations, the largest first.
+
+    The variance of the scores of a direction plus its penalty is 1.
+    """
 
     a: Array
     b: Array
@@ -25,14 +28,14 @@ class Canonical:
 def canonical_pairs(
     gram_a: Array, gram_b: Array, cross: Array, penalty_a: float, penalty_b: float, n_pairs: int
 ) -> Canonical:
-    r"""Return the directions that correlate best, each pair uncorrelated with those before.
+    r"""Return the pairs of directions with the largest correlations; each pair is uncorrelated with the earlier ones.
 
     .. math:: \max_{a, b} \; a^T C_{ab} b \quad \text{with} \quad
        a^T (C_{aa} + \kappa_a I) a = b^T (C_{bb} + \kappa_b I) b = 1
 
-    The singular vectors of :math:`L_a^{-1} C_{ab} L_b^{-T}` with the Cholesky factors L of the two penalised matrices:
-    about 2 D^3 multiplications, and for a whole decomposition 10 D^3. The correlations are those of the directions'
-    scores, without the penalties.
+    The solutions are singular vectors of :math:`L_a^{-1} C_{ab} L_b^{-T}`, with L the Cholesky factors of the two
+    penalised matrices: about 2 D^3 multiplications, or 10 D^3 for all pairs. The correlations are those of the scores,
+    without the penalties.
 
     References
     ----------
@@ -56,7 +59,7 @@ def canonical_pairs(
         "ik,ij,jk->k", b, gram_b, b, optimize=True
     )
     correlations = np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0)
-    # The singular values are those of the penalised problem: without the penalties the order may be another one.
+    # The singular values belong to the penalised problem: without the penalties, the order may differ.
     order = np.argsort(-correlations, kind="stable")
     return Canonical(a[:, order], b[:, order], correlations[order])
 
@@ -64,7 +67,7 @@ def canonical_pairs(
 def _factor(gram: Array, penalty: float) -> Array:
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += penalty
-    # A pivot of the size of rounding is a feature that others make up: the factor exists, and means nothing.
+    # A pivot of the size of rounding means that a feature depends on the others: the factor is then meaningless.
     factor: Array = cholesky(shifted, lower=True, overwrite_a=True)
     if np.diag(factor).min() ** 2 <= 4 * len(gram) * np.finfo(np.float64).eps * float(np.diag(gram).max() + penalty):
         raise LinAlgError("singular")
@@ -72,13 +75,13 @@ def _factor(gram: Array, penalty: float) -> Array:
 
 
 def _singular_vectors(matrix: Array, n_pairs: int) -> tuple[Array, Array]:
-    """Return the leading left and right singular vectors, the largest entry of each left one positive."""
+    """Return the leading left and right singular vectors; the largest entry of each left vector is positive."""
     if min(matrix.shape) <= _DIRECT_WIDTH:
         U, _, Vt = svd(matrix, full_matrices=False)
         U, V = U[:, :n_pairs], Vt[:n_pairs].T
     else:
         U = largest_eigenpairs(matrix @ matrix.T, n_pairs).value
-        V, _, turn = svd(matrix.T @ U, full_matrices=False)  # squares hide small values: turn the vectors once more
+        V, _, turn = svd(matrix.T @ U, full_matrices=False)  # squares lose small values: rotate the vectors once more
         U = U @ turn.T
     signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])])
     return U * signs, V * signs

@@ -1,4 +1,4 @@
-"""The largest eigenvalues of symmetric matrices: direct, or by products alone."""
+"""The largest eigenvalues of symmetric matrices: by a direct solver, or from matrix products only."""
 
 from collections.abc import Callable
 
@@ -9,19 +9,19 @@ from mercer._typing import Array
 from mercer.parallel import one_blas_thread
 from mercer.solvers.solution import Remedy, Solution, Status
 
-# Below this width, or for more than a twentieth of the pairs, a direct solve was the faster.
+# Below this width, or for more than a twentieth of the pairs, a direct solver was faster.
 _DIRECT_WIDTH = 1000
 _DIRECT_SHARE = 20
-# Columns of a Krylov block beyond those wanted: they speed up the last of them.
+# Oversampling of a Krylov block: more columns make the last pairs converge faster.
 _OVERSAMPLING = 10
 
 
 def largest_eigenpairs(gram: Array, n_pairs: int) -> Solution:
     """Return the eigenvectors of the largest eigenvalues of a positive semi-definite matrix.
 
-    ``value`` has an eigenvector a column, the largest eigenvalue first, each with its largest entry positive;
-    ``details["eigenvalues"]`` are the eigenvalues, those that rounding left negative set to 0. Time 4/3 D^3
-    multiplications, or D^2 for each product of ``block_krylov`` where D is large and few pairs are wanted.
+    ``value`` has one eigenvector per column, the largest eigenvalue first; the largest entry of each eigenvector is
+    positive. ``details["eigenvalues"]`` are the eigenvalues; negative ones (rounding) become 0. Time 4/3 D^3
+    multiplications, or D^2 per product of ``block_krylov`` if D is large and few pairs are wanted.
 
     >>> import numpy as np
     >>> solution = largest_eigenpairs(np.diag([1.0, 3.0]), 1)
@@ -44,9 +44,10 @@ def block_krylov(
 ) -> Solution:
     r"""Return the largest eigenpairs of a positive semi-definite A known by its products only.
 
-    Rayleigh and Ritz on the block Krylov space :math:`[V, A V, A^2 V, \dots]` of a random start of a few columns more
-    than are wanted, kept orthonormal: a product (a pass over the rows, when A is made of them) serves all columns. A
-    pair stops at :math:`\|A v - \lambda v\| \leq tol \, \lambda_1`; ``history`` is the largest such ratio.
+    The Rayleigh-Ritz method on the block Krylov space :math:`[V, A V, A^2 V, \dots]`, kept orthonormal, from a random
+    start V with a few more columns than are wanted. One product (one pass over the rows, if A is a sum over rows)
+    serves all columns. The method stops when :math:`\|A v - \lambda v\| \leq tol \, \lambda_1` for every pair;
+    ``history`` is the largest ratio of the two sides without ``tol``.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def block_krylov(
     n_pairs : int
     tol : float
     max_iter : int
-        Products at most.
+        Largest number of products.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Rows of dense features as Newton's methods read them: sums over rows whose bits do not depend on the threads."""
+"""Sums over rows of dense features, for Newton's methods; the bits do not depend on the threads."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Design:
     constant: float = 0.0
 
     def within_span(self) -> tuple["Design", Callable[[Array], Array]]:
-        """Return the rows in coordinates of their own span if n < D, and the map of weights back to all D features."""
+        """Return the rows in coordinates of their span if n < D, and the map of weights back to all D features."""
         n, width = self.Z.shape
         if n >= width:
             return self, lambda weights: weights
@@ -40,7 +40,7 @@ class Design:
         )
 
     def weights(self, beta: Array) -> Array:
-        """Return the sum of beta_i z_i in float64, the constant feature's last."""
+        """Return the sum of beta_i z_i in float64; the constant feature is last."""
         blocks = row_blocks(len(self.Z), _BLOCK_ROWS)
         sums = np.empty((len(blocks), self.Z.shape[1] + 1))
 
@@ -72,7 +72,7 @@ class Design:
     def shifted_gram(self, roots: Array, dtype: DTypeLike = np.float64) -> Array:
         """Return I + the sum of roots_i^2 z_i z_i^T, of blocks of products in ``dtype`` summed in float64.
 
-        Rows whose root is 0 cost nothing.
+        Rows whose root is 0 are not read.
         """
         size = self.Z.shape[1] + 1
         parts = [np.zeros((size, size)) for _ in range(_PARTS)]

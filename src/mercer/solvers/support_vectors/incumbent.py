@@ -20,9 +20,9 @@ class Incumbent:
     Attributes
     ----------
     value : ndarray of shape (K, width)
-        0 before anything is offered.
+        0 before the first offer.
     objectives, gaps : ndarray of shape (K,)
-        The objective of the weights, and its distance to the dual bound; infinite before anything is offered.
+        The objective of the weights, and its distance from the dual bound; infinite before the first offer.
 
     Examples
     --------
@@ -49,13 +49,13 @@ class Incumbent:
         return np.asarray(self.gaps <= tol * self.objectives)
 
     def offer_zero(self, objectives: Array) -> None:
-        """Take the point w = 0 into account, with its objectives; its duals are 0, and so is its bound."""
+        """Offer the point w = 0 with its objectives; its duals and its dual bound are 0."""
         self.offer(np.zeros_like(self.value), objectives, objectives)
 
     def offer(self, value: Array, objectives: Array, gaps: Array, chosen: Array | None = None) -> Array:
-        """Keep what is better than all seen before, of the chosen problems; return whose dual bound is kept.
+        """Keep the best of the chosen problems; return the problems whose dual bound is kept.
 
-        Weights and duals are kept as a pair if their gap is the least so far, else each on its own.
+        Weights and duals are kept as a pair if their gap is the smallest so far, else separately.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             bounds, best = objectives - gaps, self.objectives - self.gaps

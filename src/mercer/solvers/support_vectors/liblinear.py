@@ -1,4 +1,4 @@
-"""Support vector problems by scikit-learn's LIBLINEAR: what is left where the core was not compiled."""
+"""Support vector problems by LIBLINEAR in scikit-learn: used if the core was not compiled."""
 
 from warnings import catch_warnings, simplefilter
 
@@ -46,7 +46,7 @@ def liblinear(
     for k, target in enumerate(targets.T):
         model = LinearSVC(**options) if kind.one_sided else LinearSVR(epsilon=epsilon, **options)
         with catch_warnings():
-            simplefilter("ignore", ConvergenceWarning)  # said by our own status
+            simplefilter("ignore", ConvergenceWarning)  # the status says so
             model.fit(Z, target, cost)
         value[k, :-1], value[k, -1] = np.ravel(model.coef_), np.ravel(model.intercept_)[0]
         epochs = max(epochs, int(model.n_iter_))

@@ -1,4 +1,4 @@
-"""Support vector problems in their duals: a quadratic over a box, several side by side."""
+"""Support vector problems in their duals: quadratic functions over a box, several problems on the same rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _SUMMED_ROWS = 4096
 
 
 class LossKind(NamedTuple):
-    """What a solver must know of a loss: whether its targets are +1 and -1, and whether it is squared."""
+    """Properties of a loss: whether its targets are +1 and -1, and whether it is squared."""
 
     one_sided: bool
     is_squared: bool
@@ -33,7 +33,7 @@ PLAIN_LOSSES = frozenset(name for name, kind in LOSSES.items() if not kind.is_sq
 
 
 def check_loss(solver: str, loss: str, takes: frozenset[str]) -> LossKind:
-    """Return the kind of a loss, or refuse one that the solver does not take."""
+    """Return the kind of a loss; a loss that the solver does not take is an error."""
     if loss not in takes:
         names = ", ".join(repr(name) for name in sorted(takes))
         raise ValueError(f"{solver}: loss must be one of {names}, got {loss!r}.")
@@ -110,7 +110,7 @@ class BoxProblems:
         return conjugates
 
     def gaps(self, rows: slice, scores: Array, duals: Array) -> Array:
-        """Return each coordinate's part of the duality gap, >= 0: their sum is the gap where the scores are w's."""
+        """Return the part of each coordinate in the duality gap, >= 0. For the scores of w, the sum is the gap."""
         gaps: Array = self.losses(rows, scores) + self.conjugates(rows, duals) + duals * scores
         return gaps
 
