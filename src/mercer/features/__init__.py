@@ -4,7 +4,7 @@ Every map draws in ``fit``, applies in ``transform``, and says in ``variance`` h
 kernel. ``feature_map`` walks a kernel expression and returns the map for it.
 """
 
-from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
+from mercer.features.additive import AdditiveFeatures
 from mercer.features.base import FeatureMap
 from mercer.features.binning import RandomBinning
 from mercer.features.bounds import composed as _composed_bounds  # noqa: F401, registers its inequalities
@@ -20,6 +20,7 @@ from mercer.features.composed.normalize import Normalize
 from mercer.features.composed.rescale import Rescale
 from mercer.features.composed.tensor_product import TensorProduct
 from mercer.features.dispatch import feature_map, methods_for, register_map
+from mercer.features.exponential_chi2 import ExponentialChi2Features
 from mercer.features.fourier.fastfood import Fastfood
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures

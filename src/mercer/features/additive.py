@@ -1,26 +1,20 @@
 """Maps of additive histogram kernels by sampling their spectrum (Vedaldi and Zisserman, 2012)."""
 
 from collections.abc import Iterator
-from copy import copy
-from typing import Any, Self
 
 import numpy as np
 from scipy import optimize, sparse
+from sklearn.utils import Tags
 
 from mercer import core
-from mercer._typing import Array, Rows, is_sparse, override
+from mercer._typing import Array, Csr, Rows, is_sparse, override
 from mercer.features.base import Writer
-from mercer.features.fourier.independent import FourierFeatures
-from mercer.features.fourier.orthogonal import OrthogonalFeatures
-from mercer.features.fourier.phases import MatrixProjections, PhaseFeatures
-from mercer.features.fourier.shift_invariant import few_entries
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import draw_hashes, stored_hashes
 from mercer.features.sketches.variances import PairMoments, tensor_sketch_variance
-from mercer.kernels import AdditiveKernel, Chi2, ExponentialChi2, Gaussian, Hellinger, Kernel
-from mercer.kernels.evaluation.bandwidth import inverse_square
-from mercer.state import LARGEST_DEGREE, Count, Member, Real, Reals, Sizes, Stored, require
-from mercer.validation import check_integer, check_memory, check_non_negative
+from mercer.kernels import AdditiveKernel, Chi2, Hellinger, Kernel
+from mercer.state import LARGEST_DEGREE, Count, Real, Reals, Sizes, Stored, require
+from mercer.validation import check_memory, check_non_negative
 
 _LOG_RATIOS = np.linspace(0.0, 12.0, 601)
 _STEPS = (0.02, 2.0)  # between which the step of the frequencies is sought
@@ -34,7 +28,7 @@ class AdditiveFeatures(KernelMap):
     .. math:: \sqrt{x L \kappa(0)}, \quad \sqrt{2 x L \kappa(i L)}\, (\cos(i L \log x), \sin(i L \log x)).
 
     Nothing is random: the error is a bias, which falls quickly with n. The step L makes the mean squared error smallest
-    for entries uniform on [0, 1]. ``Hellinger`` is exact with one feature a column.
+    for entries uniform on [0, 1]. ``Hellinger`` is exact with one feature per column.
 
     Parameters
     ----------
@@ -94,7 +88,7 @@ class AdditiveFeatures(KernelMap):
                 f"{kernel!r}. feature_map(kernel, n_components=...) chooses a map for every kernel that has one."
             )
 
-    def _draw(self, kernel: AdditiveKernel, X: Rows, n_components: int, rng: Any) -> int:  # type: ignore[override]
+    def _draw(self, kernel: AdditiveKernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:  # type: ignore[override]
         check_non_negative("AdditiveFeatures", "X", X)
         n_features = X.shape[1]
         sketched = n_components < n_features
@@ -113,7 +107,7 @@ class AdditiveFeatures(KernelMap):
         require(sizes["o"] == self.order_ + 1, "weights_ must have a number for each of the order_ + 1 samples")
         require(self.step_ <= _STEPS[1], f"step_ must be at most {_STEPS[1]:g}: cosines of large phases overflow")
         width = (2 * self.order_ + 1) * sizes["d"]
-        require(width == (sizes["c"] or sizes["D"]), "the features must be 2 order_ + 1 a column")
+        require(width == (sizes["c"] or sizes["D"]), "there must be 2 order_ + 1 features per column")
 
     @override
     def writer(self, X: Rows) -> Writer:
@@ -164,7 +158,7 @@ class AdditiveFeatures(KernelMap):
             yield scaled * np.cos(phase)
             yield scaled * np.sin(phase)
 
-    def sparse_features(self, X: sparse.csr_array, first_row: int) -> Any:
+    def sparse_features(self, X: sparse.csr_array, first_row: int) -> Csr:
         """Return the features of CSR rows as a CSR array."""
         check_non_negative("AdditiveFeatures", "X", X, first_row)
         return sparse.hstack([_like(X, values) for values in self._parts(X.data)], format="csr")
@@ -204,7 +198,7 @@ class AdditiveFeatures(KernelMap):
     def largest_feature(self, norm: float, X: Rows) -> float:
         return float(np.sqrt(self.weights_.max())) * (1 + norm) * max(1, len(self.index_))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
@@ -235,128 +229,6 @@ def _values(X: Rows) -> Array:
     return np.asarray(X.data if is_sparse(X) else X)
 
 
-def _like(X: Rows, values: Array) -> Any:
+def _like(X: Rows, values: Array) -> Rows:
     """Return values in the places of X's entries: a CSR array where X is one."""
     return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else values
-
-
-class ExponentialChi2Features(KernelMap):
-    r"""The map of ``ExponentialChi2``: Fourier features of the additive chi-squared map.
-
-    With psi the map of ``Chi2``, :math:`\chi^2(x, y) \approx \|\psi(x) - \psi(y)\|^2`: the kernel is a Gaussian of
-    psi with gamma = 1 / (2 sigma^2).
-
-    Parameters
-    ----------
-    kernel : ExponentialChi2, default=ExponentialChi2(sigma=1.0)
-    n_components : int, default=100
-    random_state : int, RandomState or None
-    order : int, default=3
-        Order n of psi, which has (2n + 1) n_features features. The error left by it is a bias.
-
-    Attributes
-    ----------
-    additive_ : AdditiveFeatures
-    fourier_ : OrthogonalFeatures or FourierFeatures
-        The latter where CSR rows have few non-zeros (see ``ShiftInvariantFeatures``).
-    kernel_ : Kernel
-
-    Notes
-    -----
-    Time O((2n + 1) d log d + D log d) a row from 64 features of psi on. ``variance`` is the mean squared error over
-    re-draws, the bias of psi included.
-
-    References
-    ----------
-    S. Vempati, A. Vedaldi, A. Zisserman and C. V. Jawahar, "Generalized RBF feature maps for efficient detection",
-    BMVC 2010.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer import ExponentialChi2
-    >>> from mercer.features import ExponentialChi2Features
-    >>> X = np.random.RandomState(0).dirichlet(np.ones(4), size=5)
-    >>> Z = ExponentialChi2Features(ExponentialChi2(sigma=0.5), n_components=2000, random_state=0).fit_transform(X)
-    >>> bool(np.abs(Z @ Z.T - ExponentialChi2(sigma=0.5)(X)).max() < 0.1)
-    True
-    """
-
-    _stored = Stored(
-        additive_=Member(AdditiveFeatures, {"n_features_in_": "d", "n_features_out_": "inner"}),
-        fourier_=Member((OrthogonalFeatures, FourierFeatures), {"n_features_in_": "inner", "n_features_out_": "D"}),
-    )
-
-    _natural_kernel = ExponentialChi2()
-
-    def __init__(
-        self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None, order: int = 3
-    ):
-        super().__init__(kernel, n_components=n_components, random_state=random_state)
-        self.order = order
-
-    @override
-    def check_kernel(self, kernel: Kernel) -> None:
-        if not isinstance(kernel, ExponentialChi2):
-            raise ValueError(f"ExponentialChi2Features: kernel must be ExponentialChi2, got {kernel!r}.")
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_integer("ExponentialChi2Features", "order", self.order, least=0)
-
-    def _draw(self, kernel: ExponentialChi2, X: Rows, n_components: int, rng: Any) -> int:  # type: ignore[override]
-        order = check_integer("ExponentialChi2Features", "order", self.order, least=0)
-        additive = AdditiveFeatures(Chi2(), n_components=(2 * order + 1) * X.shape[1])
-        additive.fit_member(X, rng)
-        gamma = 0.5 * inverse_square(kernel.sigma)
-        if not 0 < gamma < np.inf:
-            raise ValueError(f"ExponentialChi2Features: the square of sigma overflows, got sigma={kernel.sigma!r}.")
-        width = additive.n_features_out_
-        chosen: type[PhaseFeatures] = FourierFeatures if few_entries(X, width, n_components) else OrthogonalFeatures
-        fourier = chosen(Gaussian(gamma=gamma), n_components=n_components)
-        fourier.fit_member(np.empty((0, width)), rng)
-        self.additive_, self.fourier_ = additive, fourier
-        return n_components
-
-    @override
-    def writer(self, X: Rows) -> Writer:
-        write_additive = self.additive_.writer(X)
-        width, by_entries = self.additive_.n_features_out_, self._by_entries(X)
-        if by_entries:  # cache the turns before blocks on several threads ask for them
-            self.fourier_.writer(np.empty((0, width), dtype=X.dtype))
-
-        def write(rows: slice, out: Array) -> None:
-            if by_entries:
-                inner = self.additive_.sparse_features(X[rows], rows.start)
-            else:
-                inner = np.empty((len(out), width), dtype=out.dtype)
-                write_additive(rows, inner)
-            self.fourier_.writer(inner)(slice(0, len(out)), out)
-
-        return write
-
-    @override
-    def redrawn(self, rng: np.random.RandomState) -> Self:
-        other = copy(self)
-        other.fourier_ = self.fourier_.redrawn(rng)
-        return other
-
-    def _by_entries(self, X: Rows) -> bool:
-        """Whether products with the non-zeros of X take the place of transforms of dense rows."""
-        return is_sparse(X) and isinstance(self.fourier_.projections, MatrixProjections)
-
-    @override
-    def scratch_bytes(self, X: Rows) -> float:
-        if self._by_entries(X):
-            return 4 * (2 * self.additive_.order_ + 1) * self.additive_.scratch_bytes(X)
-        return self.additive_.scratch_bytes(X) + float(X.dtype.itemsize * self.additive_.n_features_out_)
-
-    @override
-    def largest_feature(self, norm: float, X: Rows) -> float:
-        inner = self.additive_.largest_feature(norm, X)
-        return self.fourier_.largest_feature(inner * float(X.shape[1]) ** 0.5, X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

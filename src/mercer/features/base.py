@@ -1,18 +1,18 @@
-"""The protocol of feature maps: draw in ``fit``, apply in ``transform``, know one's own variance."""
+"""The protocol of feature maps: draw in ``fit``, apply in ``transform``, and know the variance."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import isfinite
-from typing import Any, Self
+from typing import Self
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, RowsLike, Seed
 from mercer.config import get_config, lasting_limit
 from mercer.features.params import NestedParams
 from mercer.fresh_fit import adopt, unfitted
@@ -31,13 +31,13 @@ from mercer.validation import (
 )
 
 # Writes the features of a range of rows into an array of that many rows; safe to call from several threads.
-Writer = Callable[[slice, Array], Any]
+Writer = Callable[[slice, Array], object]
 
 LARGEST_WIDTH = 2**31 - 1  # bucket numbers are int32
 _REDRAWS = 200
-# Features that are used at once and not kept: bytes that stay in cache, and rows below which calls cost too much.
+# Features that are used at once and not kept: bytes that stay in cache, and the fewest rows that are worth a call.
 _CACHED_BYTES, _LEAST_ROWS = 2**20, 16
-# Bytes that a thread may take to make the features of a block, and its part of a limit that is set for the process.
+# Working memory per thread for the features of a block: bytes, and the share of a limit that is set for the process.
 _SCRATCH_BYTES, _SCRATCH_SHARE = 2**25, 0.125
 
 
@@ -60,12 +60,12 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     )
 
     n_components: int
-    random_state: Any
+    random_state: Seed
     n_features_in_: int
     n_features_out_: int
     kernel_: Kernel
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: object = None) -> Self:
         """Draw the map for the width of X.
 
         Parameters
@@ -79,19 +79,19 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         fitted = unfitted(self)
         X = fitted.check_fit(X)
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow raises an error below, with the way out
             fitted.fit_checked(X, check_random_state(self.random_state))
         adopt(self, fitted)
         return self
 
     def fit_member(self, X: Rows, rng: np.random.RandomState) -> None:
-        """Fit as part of another map, which has checked X and draws with a generator of its own."""
+        """Fit as part of another map, which has checked X and gives its generator."""
         fitted = unfitted(self)
         fitted.n_features_in_ = X.shape[1]
         fitted.fit_checked(X, rng)
         adopt(self, fitted)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Return the features of the rows of X, in X's own precision (float32 stays).
 
         Parameters
@@ -122,11 +122,11 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         def work(rows: slice) -> None:
             self._write_checked(write, X, rows, out[rows])
 
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an error of ours, with the way out
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow raises an error below, with the way out
             for_each_block(work, row_blocks(n_rows, self._rows_in_work(X)))
 
     def _rows_in_work(self, X: Rows) -> int:
-        """Return the rows a block: those that suit the arithmetic, fewer where making their features takes too much."""
+        """Return the rows per block: ``block_rows``, or fewer if making their features takes too much memory."""
         rows, row_bytes = self.block_rows(X.shape[0]), self.scratch_bytes(X)
         if not row_bytes:
             return rows
@@ -157,7 +157,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if not self._cannot_overflow(norm, X):
             check_finite_features(name, out, rows.start)
 
-    def variance(self, X: Any, Y: Any = None) -> Array:
+    def variance(self, X: RowsLike, Y: RowsLike | None = None) -> Array:
         """Return the mean squared error of <z(x), z(y)> over the draws of the map, for all pairs of rows of X and Y.
 
         The mean squared error is the variance plus the square of the bias, and most maps have no bias. What ``fit``
@@ -177,20 +177,20 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_is_fitted(self)
         name = type(self).__name__
         X = as_rows(name, self.domain, X)
-        Y = X if Y is None else as_rows(name, self.domain, Y, "Y")
-        check_same_width(name, X, Y)
+        other = X if Y is None else as_rows(name, self.domain, Y, "Y")
+        check_same_width(name, X, other)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"{name}: X has {X.shape[1]} columns, and the map was fitted on {self.n_features_in_}. Give it rows of "
                 "the same columns."
             )
-        X, Y = X.astype(np.float64), Y.astype(np.float64)
+        X, other = X.astype(np.float64), other.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            exact = self.exact_variance(X, Y)
-            error = self._error_by_redraws(X, Y) if exact is None else exact + np.square(self.bias(X, Y))
+            exact = self.exact_variance(X, other)
+            error = self._error_by_redraws(X, other) if exact is None else exact + np.square(self.bias(X, other))
         return check_finite_result(name, "variance", error)
 
-    def check_fit(self, X: Rows) -> Any:
+    def check_fit(self, X: RowsLike) -> Rows:
         """Return the rows that ``fit`` was given, checked: their shape, and every entry finite."""
         X = check_objects(self, self.domain, X, reset=True)
         if isinstance(X, Ragged):  # packed objects hold no numbers that are not finite
@@ -240,11 +240,11 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Return a copy with another draw, and all that ``fit`` learned from its rows kept."""
 
     def block_rows(self, n_rows: int) -> int:
-        """Return the rows a block: the configuration's, unless a subclass knows what suits its arithmetic better."""
+        """Return the rows per block: those of the configuration, unless the arithmetic of a subclass suits others."""
         return get_config().block_rows
 
     def scratch_bytes(self, X: Rows) -> float:
-        """Return the bytes that making the features of a row of X takes beside them."""
+        """Return the bytes of working memory per row of X, in addition to the features."""
         return 0.0
 
     def most_features(self, n_features: int) -> float:
@@ -284,12 +284,12 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         total = np.zeros_like(kernel_values)
         for _ in range(_REDRAWS):
             with catch_warnings():
-                simplefilter("ignore")  # what a draw has to say, ``fit`` has said
+                simplefilter("ignore")  # ``fit`` has given the warnings of a draw
                 other = self.redrawn(np.random.RandomState(rng.randint(2**31 - 1)))
             total += other.squared_error(X, Y, kernel_values)
         return total / _REDRAWS
 
-    def squared_error(self, X: Any, Y: Any, kernel_values: Array) -> Array:
+    def squared_error(self, X: Rows, Y: Rows, kernel_values: Array) -> Array:
         """Return the squared error of this draw, or its mean over a part of the randomness where that is known."""
         return np.asarray((self.transform(X) @ self.transform(Y).T - kernel_values) ** 2)
 
@@ -301,7 +301,7 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "kernel_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.two_d_array = self.domain == "rows"
         tags.input_tags.string = self.domain == "strings"

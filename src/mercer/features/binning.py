@@ -1,13 +1,12 @@
 """Random binning features (Rahimi and Recht, 2007, Algorithm 2)."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
-from mercer._typing import Array, Rows, is_sparse, override
+from mercer._typing import Array, Csr, Rows, RowsLike, Seed, is_sparse, override
 from mercer.features.base import Writer
 from mercer.features.fourier.phases import require_shift_invariant
 from mercer.features.grids import draw_grids, require_grids
@@ -28,8 +27,8 @@ class RandomBinning(KernelMap):
     1/gamma). A point is the indicator of its cell, in G grids.
 
     Dense features give each grid D // G columns (a few grids one more), to which its cells are hashed with a sign; with
-    ``n_grids=None`` there are as many grids as features. Sparse features are one column a cell, and much closer to the
-    kernel at equal time: their variance has no term in 1/D.
+    ``n_grids=None`` there are as many grids as features. Sparse features have one column per cell, and are much closer
+    to the kernel at equal time: their variance has no term in 1/D.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class RandomBinning(KernelMap):
     n_grids : int or None
         Number of grids G, at most D. None: ``n_components``, and 100 where that is None.
     sparse_output : bool, default=False
-        Return a CSR array with one non-zero a grid and row.
+        Return a CSR array with one non-zero per grid and row.
 
     Attributes
     ----------
@@ -61,10 +60,10 @@ class RandomBinning(KernelMap):
 
     Notes
     -----
-    ``variance`` is exact: :math:`(k - k^2)/G` for cells of their own, and with w_g columns for grid g
+    ``variance`` is exact: :math:`(k - k^2)/G` with a column per cell, and with w_g columns for grid g
     :math:`(k - k^2)/G + (1 - k) \sum_g w_g^{-1} / G^2`. With ``n_components=None`` that holds for rows of ``fit``;
     other rows also lose the grids in which ``fit`` did not see their cell. Two different cells have the same 32-bit
-    hash with probability 2^-32. Time O(G d) a row, for CSR rows too, which are made dense block by block.
+    hash with probability 2^-32. Time O(G d) per row, also for CSR rows, which become dense block by block.
 
     References
     ----------
@@ -98,7 +97,7 @@ class RandomBinning(KernelMap):
         kernel: Kernel | None = None,
         *,
         n_components: int | None = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_grids: int | None = None,
         sparse_output: bool = False,
     ):
@@ -171,7 +170,7 @@ class RandomBinning(KernelMap):
         name, what = "n_components" if self.n_grids is None else "n_grids", f"{n_grids} grids of {n_columns} columns"
         check_memory("RandomBinning", name, n_grids, 56 * n_grids * n_columns, what)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: RowsLike) -> Rows:
         """Return the features of the rows of X: an array, or with ``sparse_output`` a CSR array.
 
         Parameters
@@ -207,7 +206,7 @@ class RandomBinning(KernelMap):
         for_each_block(work, row_blocks(X.shape[0], self._rows_in_work(X)))
         return out
 
-    def _hash_writer(self, X: Any) -> Writer:
+    def _hash_writer(self, X: Rows) -> Writer:
         inverse: Array = np.asarray(1 / self.pitches_, dtype=X.dtype, order="C")
         shifts = self.shifts_.astype(X.dtype)
         steepest = inverse.max(axis=0)
@@ -271,7 +270,7 @@ class RandomBinning(KernelMap):
         widths = self._grid_widths()
         return np.cumsum(widths) - widths, widths
 
-    def _hashed_cells(self, X: Any) -> Any:
+    def _hashed_cells(self, X: Rows) -> Csr:
         n_rows, n_grids = X.shape[0], len(self.pitches_)
         index = np.empty((n_rows, n_grids), dtype=np.int32)
         data = np.empty((n_rows, n_grids), dtype=X.dtype)
@@ -290,7 +289,7 @@ class RandomBinning(KernelMap):
         for_each_block(work, row_blocks(n_rows, self._rows_in_work(X)))
         return _csr(data.ravel(), index.ravel(), np.arange(n_rows + 1) * n_grids, (n_rows, self.n_features_out_))
 
-    def _seen_cells(self, hashes: Array, dtype: Any) -> Any:
+    def _seen_cells(self, hashes: Array, dtype: DTypeLike) -> Csr:
         n_rows, n_grids = hashes.shape
         index = np.empty((n_rows, n_grids), dtype=np.int64)
         seen = np.empty((n_rows, n_grids), dtype=bool)
@@ -324,8 +323,8 @@ def _positions(hashes: Array, widths: Array) -> Array:
     return ((hashes & np.uint32(2**31 - 1)) % widths.astype(np.uint32)).view(np.int32)
 
 
-def _csr(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> Any:
+def _csr(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> Csr:
     kind = np.int32 if max(shape[1], len(data)) < 2**31 else np.int64
     Z = sparse.csr_array((data, indices.astype(kind, copy=False), indptr.astype(kind)), shape=shape)
-    Z.has_sorted_indices = Z.has_canonical_format = True  # grids come in order, and each has columns of its own
+    Z.has_sorted_indices = Z.has_canonical_format = True  # grids come in order, and no two share a column
     return Z

@@ -1,7 +1,7 @@
 """The map of the kernel of categories: one feature a category, and one that all share."""
 
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -60,14 +60,15 @@ class CategoryFeatures(KernelMap):
                 f"CategoryFeatures: kernel must be SameCategory(), got {kernel!r}. Use feature_map(kernel)."
             )
 
-    def _draw(self, kernel: Any, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
+    def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         what, way_out = (
             f"{X.shape[0]} rows, made dense",
             "Take the columns of the category alone: Columns(kernel, [...]).",
         )
         check_memory("CategoryFeatures", "n_features", X.shape[1], 32 * X.shape[0] * X.shape[1], what, way_out=way_out)
         self.categories_ = np.unique(_dense(X), axis=0).astype(np.float64)
-        return self._draw_hashes(int(kernel.offset > 0), n_components, rng)
+        offset = kernel.offset if isinstance(kernel, SameCategory) else 0.0
+        return self._draw_hashes(int(offset > 0), n_components, rng)
 
     def _draw_hashes(self, n_shared: int, n_components: int, rng: np.random.RandomState) -> int:
         n_categories = len(self.categories_)
@@ -134,7 +135,7 @@ class CategoryFeatures(KernelMap):
     def is_random(self) -> bool:
         return len(self.categories_) + int(self.kernel_.offset > 0) > self.n_features_out_
 
-    def _indicators(self, X: Any) -> Array:
+    def _indicators(self, X: Rows) -> Array:
         numbers = _numbers(_levels(self.categories_), _dense(X))
         return np.asarray(numbers[:, None] == np.arange(len(self.categories_)), dtype=np.float64)
 
@@ -143,7 +144,7 @@ class CategoryFeatures(KernelMap):
         return float(1.0 + self.kernel_.offset**0.5)
 
 
-def _dense(X: Any) -> Array:
+def _dense(X: Rows) -> Array:
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.features.additive import AdditiveFeatures, ExponentialChi2Features
+from mercer._typing import Seed
+from mercer.features.additive import AdditiveFeatures
 from mercer.features.base import FeatureMap
 from mercer.features.binning import RandomBinning
 from mercer.features.categories import CategoryFeatures
@@ -14,6 +15,7 @@ from mercer.features.composed.concatenate import Concatenate
 from mercer.features.composed.normalize import Normalize
 from mercer.features.composed.rescale import Rescale
 from mercer.features.composed.tensor_product import TensorProduct
+from mercer.features.exponential_chi2 import ExponentialChi2Features
 from mercer.features.fourier.fastfood import Fastfood
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
@@ -60,8 +62,8 @@ from mercer.validation import check_integer
 
 MapFactory = Callable[[Kernel, int], FeatureMap]
 
-# Kernel class -> method name -> factory. The first method of a class is its default. A class without a row of its own
-# takes its nearest ancestor's.
+# Kernel class -> method name -> factory. The first method of a class is its default. A class without a row takes the
+# row of its nearest ancestor.
 _table: dict[type, dict[str, MapFactory]] = {}
 
 
@@ -141,7 +143,9 @@ def _row(kernel: Kernel) -> dict[str, MapFactory]:
     return of_nearest_ancestor(_table, kernel) or {}
 
 
-def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", random_state: Any = None) -> FeatureMap:
+def feature_map(
+    kernel: Kernel | None, n_components: int = 100, *, method: str = "auto", random_state: Seed = None
+) -> FeatureMap:
     """Return an unfitted map for any kernel expression.
 
     A sum becomes a concatenation that shares the budget, a scalar a rescaling, a product of shift-invariant kernels one
@@ -168,7 +172,7 @@ def feature_map(kernel: Any, n_components: int = 100, *, method: str = "auto", r
     n_components = check_integer("feature_map", "n_components", n_components)
     whole = method == "nystroem"  # the algebra needs no walk: the landmarks see the kernel as one
     chosen = Nystroem(kernel, n_components=n_components) if whole else _map_of(kernel, n_components, method)
-    return chosen.set_params(random_state=random_state)  # type: ignore[no-any-return]
+    return chosen.set_params(random_state=random_state)
 
 
 def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:

@@ -29,7 +29,7 @@ def require_grids(owner: str, kernel: Kernel) -> None:
 def draw_grids(owner: str, kernel: Kernel, rng: np.random.RandomState, n_grids: int, n_features: int) -> Grids:
     """Draw grids on which two points share a cell with probability k(x, y).
 
-    Every factor of a product has grids of its own, and two points must share a cell in all of them: the columns of
+    Every factor of a product has its own grids, and two points must share a cell in all of them: the columns of
     these grids are set side by side.
     """
     if isinstance(kernel, Product):

@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from mercer._typing import Rows, override
+from mercer._typing import Rows, Seed, override
 from mercer.features.base import LARGEST_WIDTH, FeatureMap
 from mercer.kernels import Kernel
 from mercer.kernels.parameter import as_kernel
@@ -23,7 +23,7 @@ class KernelMap(FeatureMap):
     ``redrawn``.
     """
 
-    def __init__(self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Any = None):
+    def __init__(self, kernel: Kernel | None = None, *, n_components: int = 100, random_state: Seed = None):
         self.kernel = kernel
         self.n_components = n_components
         self.random_state = random_state
@@ -77,7 +77,7 @@ class KernelMap(FeatureMap):
 
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
-        """Return a copy with its randomness drawn anew, and all that ``fit`` learned from its rows kept.
+        """Return a copy with another draw, and all that ``fit`` learned from its rows kept.
 
         The draw sees a row of zeros, on purpose: there is nothing to learn from it. A map that learns more from the
         rows of ``fit`` than the parameters of ``kernel_``, or has another number of features than ``n_components``,

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple, Self
+from functools import partial
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import special
 
 from mercer import core
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.fourier.phases import require_shift_invariant
 from mercer.kernels import ArcCosine, Gaussian, Kernel
-from mercer.kernels.expected_product import ExpectedProduct
+from mercer.kernels.expected_product import Distribution, ExpectedProduct, Phi
 from mercer.kernels.frequencies import frequency_distribution, is_shift_invariant
 from mercer.state import OneOf, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
@@ -43,7 +44,7 @@ class KitchenSinks(FeatureMap):
 
     They stand for the kernel :math:`E[\phi(\langle w, x\rangle + b)\, \phi(\langle w, y\rangle + b)]`. ``"cosine"`` has
     a uniform offset and the kernel of its distribution; ``"step"``, ``"relu"`` and ``"squared_relu"`` have the
-    arc-cosine kernels of order 0, 1 and 2; ``"sigmoid"`` and a function of one's own have kernels without a closed
+    arc-cosine kernels of order 0, 1 and 2; ``"sigmoid"`` and a function of the user have kernels without a closed
     form.
 
     Parameters
@@ -71,7 +72,7 @@ class KitchenSinks(FeatureMap):
 
     Notes
     -----
-    Time O(nnz(x) D) a row, memory O(d D). ``variance`` is exact for ``"step"`` and ``"relu"`` under the normal
+    Time O(nnz(x) D) per row, memory O(d D). ``variance`` is exact for ``"step"`` and ``"relu"`` under the normal
     distribution and for ``"cosine"``, and estimated by re-draws elsewhere; where the kernel has no closed form it is
     refused.
 
@@ -89,7 +90,7 @@ class KitchenSinks(FeatureMap):
     """
 
     _stored = Stored(
-        phi_=OneOf(tuple(_READY)),  # a function of the user's own is in no file
+        phi_=OneOf(tuple(_READY)),  # a user's function is in no file
         weights_=Reals(("d", "D")),
         offsets_=Reals(("D",)),
         bound_=Real(0.0, finite=False),
@@ -98,7 +99,12 @@ class KitchenSinks(FeatureMap):
     _natural_kernel = Gaussian()
 
     def __init__(
-        self, phi: Any = "cosine", distribution: Any = None, *, n_components: int = 100, random_state: Any = None
+        self,
+        phi: str | Phi = "cosine",
+        distribution: Distribution = None,
+        *,
+        n_components: int = 100,
+        random_state: Seed = None,
     ):
         self.phi = phi
         self.distribution = distribution
@@ -139,14 +145,14 @@ class KitchenSinks(FeatureMap):
         if self.phi_ == "cosine":
             require(is_shift_invariant(self.kernel_), "kernel_ must be shift-invariant for phi='cosine'")
 
-    def _kernel_of(self, distribution: Any) -> Kernel:
+    def _kernel_of(self, distribution: Distribution) -> Kernel:
         if self.phi_ == "cosine" and isinstance(distribution, Kernel):
             return distribution
         ready = _READY[self.phi_].kernel if isinstance(self.phi_, str) else None
         return ready if ready is not None and distribution is None else ExpectedProduct(self.phi_, distribution)
 
     def _projections(
-        self, distribution: Any, n_components: int, n_features: int, rng: np.random.RandomState
+        self, distribution: Distribution, n_components: int, n_features: int, rng: np.random.RandomState
     ) -> tuple[Array, Array]:
         offsets = np.zeros(n_components)
         if isinstance(distribution, Kernel):
@@ -181,7 +187,7 @@ class KitchenSinks(FeatureMap):
         weights, offsets = self.weights_.astype(X.dtype, order="C"), self.offsets_.astype(X.dtype)
         widths = np.array([self.n_features_out_], dtype=np.int64)
         scale = X.dtype.type(self.n_features_out_**-0.5)
-        function = _READY[self.phi_].function if isinstance(self.phi_, str) else self._users_phi
+        function = _READY[self.phi_].function if isinstance(self.phi_, str) else partial(_users_values, self.phi_)
 
         def write(rows: slice, out: Array) -> None:
             core.project_product(X, rows, weights, widths, out)
@@ -194,22 +200,6 @@ class KitchenSinks(FeatureMap):
     @override
     def scratch_bytes(self, X: Rows) -> float:
         return float(3 * X.dtype.itemsize * self.n_features_out_)  # what phi makes on the way
-
-    def _users_phi(self, projections: Array) -> Array:
-        values = np.asarray(self.phi_(projections.copy()))  # a copy: phi may work in place and still return garbage
-        if values.shape != projections.shape:
-            raise ValueError(
-                f"KitchenSinks: phi must return an array of the shape it is given, {projections.shape}, got "
-                f"{values.shape}. Write it elementwise, as np.tanh is."
-            )
-        bad = ~np.isfinite(values)
-        if bad.any():
-            row, column = (int(i) for i in np.argwhere(bad)[0])
-            raise ValueError(
-                f"KitchenSinks: phi must return finite numbers, and phi({projections[row, column]:g}) is "
-                f"{values[row, column]}. Bound its argument or its value."
-            )
-        return values
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
@@ -225,8 +215,26 @@ class KitchenSinks(FeatureMap):
         return np.asarray(np.maximum(second - k**2, 0) / self.n_features_out_)
 
 
+def _users_values(phi: Phi, projections: Array) -> Array:
+    """Return the values of a user's function, refusing another shape and what is not finite."""
+    values = np.asarray(phi(projections.copy()))  # a copy: phi may work in place and still return garbage
+    if values.shape != projections.shape:
+        raise ValueError(
+            f"KitchenSinks: phi must return an array of the shape it is given, {projections.shape}, got "
+            f"{values.shape}. Write it elementwise, as np.tanh is."
+        )
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"KitchenSinks: phi must return finite numbers, and phi({projections[row, column]:g}) is "
+            f"{values[row, column]}. Bound its argument or its value."
+        )
+    return values
+
+
 def _drawn(
-    distribution: Callable[..., Any], rng: np.random.RandomState, n: int, n_features: int
+    distribution: Callable[..., Array | tuple[Array, Array]], rng: np.random.RandomState, n: int, n_features: int
 ) -> tuple[Array, Array]:
     drawn = distribution(rng, n, n_features)
     weights, offsets = drawn if isinstance(drawn, tuple) else (drawn, np.zeros(n))

@@ -1,6 +1,6 @@
 """Parameters of estimators that hold kernels, which never change, or lists of maps."""
 
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 from mercer.kernels import Kernel, Polynomial
 
@@ -14,9 +14,9 @@ class NestedParams:
 
     _natural_kernel: ClassVar[Kernel] = Polynomial(2)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, those of members of lists as ``maps_0__n_components``."""
-        params: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        params: dict[str, object] = super().get_params(deep=deep)  # type: ignore[misc]
         if deep:
             for name, value in list(params.items()):
                 for i, member in enumerate(value if isinstance(value, list | tuple) else ()):
@@ -25,7 +25,7 @@ class NestedParams:
                         params |= {f"{name}_{i}__{key}": sub for key, sub in member.get_params().items()}
         return params
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name; ``kernel__gamma`` replaces the kernel, the natural one where it is None."""
         own = super().get_params(deep=False)  # type: ignore[misc]
         super().set_params(**{key: value for key, value in params.items() if key in own})  # type: ignore[misc]
@@ -37,7 +37,7 @@ class NestedParams:
         super().set_params(**rest)  # type: ignore[misc]
         return self
 
-    def _replace_kernel(self, name: str, path: str, value: Any) -> bool:
+    def _replace_kernel(self, name: str, path: str, value: object) -> bool:
         current = getattr(self, name, None)
         if name == "kernel" and current is None:
             current = self._natural_kernel
@@ -46,7 +46,7 @@ class NestedParams:
         setattr(self, name, current.with_params(**{path: value}))
         return True
 
-    def _set_member(self, name: str, path: str, value: Any) -> bool:
+    def _set_member(self, name: str, path: str, value: object) -> bool:
         holder, _, position = name.rpartition("_")
         members = getattr(self, holder, None) if holder and position.isdigit() else None
         if not isinstance(members, list | tuple) or int(position) >= len(members):

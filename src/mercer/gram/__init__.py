@@ -1,9 +1,10 @@
 """Gram matrices as operators, exact by tiles or approximated in linear memory, and how well they are approximated.
 
 All are scipy ``LinearOperator``s with ``diagonal``, ``rows``, ``to_dense``, ``memory_bytes`` and ``error``. Which to
-take depends on how fast the kernel decays beside the spread of the data. A wide kernel (small gamma) gives a matrix of
-low rank: ``LowRankGram``. A narrow one (large gamma) gives a matrix that is nearly block diagonal once the rows are
-clustered, and of no low rank: ``BlockGram``. In between ``MEKA`` has both, low rank within and between clusters.
+take depends on how fast the kernel decays compared with the spread of the data. A wide kernel (small gamma) gives a
+matrix of low rank: ``LowRankGram``. A narrow one (large gamma) gives a matrix that is nearly block diagonal once the
+rows are clustered, and of no low rank: ``BlockGram``. In between ``MEKA`` has both, low rank within and between
+clusters.
 
 ``approximation_error`` measures any map or operator against the exact kernel on a sample of rows, and says how sure it
 is of what it measured.

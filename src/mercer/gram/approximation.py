@@ -1,7 +1,7 @@
 """How far an approximation of the Gram matrix lies from it, with confidence intervals."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import linalg
@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows, Seed
 from mercer.features import FeatureMap
 from mercer.gram.norms import centred_squared_norm, root_interval, squared_norm
 from mercer.gram.stratified import RowSample
 from mercer.kernels import FunctionKernel, Kernel
-from mercer.kernels.custom import as_objects
+from mercer.kernels.custom import Objects, as_objects
 from mercer.parallel import row_blocks
 from mercer.validation import check_integer, check_matrix, check_real
 
@@ -23,6 +23,25 @@ _NAME = "approximation_error"
 _LEAST_SAMPLES = 10
 _TILE_ENTRIES = 2**22
 _ROUNDING = 1e-9  # errors of the diagonal below this part of it say nothing about a row
+
+
+class Operator(Protocol):
+    """What is asked of a Gram operator."""
+
+    kernel_: Kernel
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+
+    def rows(self, i: Array) -> Array:
+        """Return the rows of these numbers."""
+
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+
+
+Approximation: TypeAlias = FeatureMap | Operator
 
 
 @dataclass(frozen=True)
@@ -102,13 +121,13 @@ class ApproximationError:
 
 
 def approximation_error(
-    approximation: Any,
-    X: Any,
+    approximation: Approximation,
+    X: Objects,
     *,
     n_samples: int = 500,
     regularization: float = 1e-3,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> ApproximationError:
     """Estimate the error of an approximation of the whole Gram matrix of X, from the pairs of sampled rows.
 
@@ -167,14 +186,14 @@ def approximation_error(
     )
 
 
-def measuring_stream(random_state: Any) -> np.random.RandomState:
+def measuring_stream(random_state: Seed) -> np.random.RandomState:
     """Return the generator of a seed for measuring: the plain one may have drawn landmarks, whose rows are exact."""
     if isinstance(random_state, int | np.integer):
         return np.random.RandomState([int(random_state), 0x6772616D])
     return check_random_state(random_state)  # type: ignore[no-any-return]
 
 
-def _rows(approximation: Any, X: Any) -> Any:
+def _rows(approximation: object, X: Objects) -> Rows:
     """Return checked rows, or the members of a list where the kernel is a function of lists of objects."""
     kernel = getattr(approximation, "kernel_", getattr(approximation, "kernel", None))
     of_function = isinstance(kernel, FunctionKernel) or (callable(kernel) and not isinstance(kernel, Kernel))
@@ -183,7 +202,7 @@ def _rows(approximation: Any, X: Any) -> Any:
     return check_matrix(_NAME, "X", X)
 
 
-def _checked(approximation: Any, X: Any) -> Any:
+def _checked(approximation: Approximation, X: Rows) -> Approximation:
     """Return a fitted map, or an operator on the rows X."""
     if isinstance(approximation, FeatureMap):
         try:
@@ -199,7 +218,7 @@ def _checked(approximation: Any, X: Any) -> Any:
     return approximation
 
 
-def _as_given(rows: Any) -> Any:
+def _as_given(rows: Rows) -> Objects:
     return list(rows) if rows.dtype == object else rows
 
 
@@ -207,24 +226,25 @@ def _blocks(n_rows: int, width: int) -> list[slice]:
     return row_blocks(n_rows, max(1, _TILE_ENTRIES // max(width, 1)))
 
 
-def _features(feature_map: Any, rows: Any) -> Any:
+def _features(feature_map: FeatureMap, rows: Rows) -> Rows:
     return feature_map.transform(_as_given(rows)).astype(np.float64)
 
 
-def _diagonals(approximation: Any, X: Any) -> tuple[Array, Array]:
+def _diagonals(approximation: Approximation, X: Rows) -> tuple[Array, Array]:
     """Return k(x, x) and its approximation for all rows."""
-    of_map = isinstance(approximation, FeatureMap)
-    width = approximation.n_features_out_ if of_map else 1
+    width = approximation.n_features_out_ if isinstance(approximation, FeatureMap) else 1
     exact, approximate = np.empty(X.shape[0]), np.empty(X.shape[0])
     for rows in _blocks(X.shape[0], max(width, X.shape[1] if X.ndim == 2 else 1)):
         block = X[rows]
         exact[rows] = approximation.kernel_.evaluate_diag(block if block.dtype == object else block.astype(np.float64))
-        if of_map:
+        if isinstance(approximation, FeatureMap):
             approximate[rows] = row_norms(_features(approximation, block), squared=True)
-    return exact, approximate if of_map else np.asarray(approximation.diagonal(), dtype=np.float64)
+    if isinstance(approximation, FeatureMap):
+        return exact, approximate
+    return exact, np.asarray(approximation.diagonal(), dtype=np.float64)
 
 
-def _gram_pair(approximation: Any, X: Any, sample: Array) -> tuple[Array, Array]:
+def _gram_pair(approximation: Approximation, X: Rows, sample: Array) -> tuple[Array, Array]:
     """Return K and Khat of the sampled rows in float64."""
     rows = X[sample]
     kernel = approximation.kernel_
@@ -248,7 +268,7 @@ class _Measured:
     most: float  # no entry of E is larger
 
     @classmethod
-    def on(cls, approximation: Any, X: Any, n_samples: int, rng: np.random.RandomState) -> "_Measured":
+    def on(cls, approximation: Approximation, X: Rows, n_samples: int, rng: np.random.RandomState) -> "_Measured":
         exact, approximate = _diagonals(approximation, X)
         sizes, errors = np.abs(exact), np.abs(approximate - exact)
         sizes = sizes / sizes.sum() if sizes.any() else np.ones(len(sizes))

@@ -1,16 +1,19 @@
 """What every Gram operator can do."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from mercer._typing import Array
+from mercer._typing import Array, RowsLike, Seed
 from mercer.gram.approximation import ApproximationError, approximation_error, measuring_stream
 from mercer.validation import check_integer, check_matrix, check_memory, check_real
 
 _TILE_ENTRIES = 2**20
+# A row number, several, or a slice of them.
+RowNumbers: TypeAlias = int | slice | ArrayLike
 
 
 class GramOperator(LinearOperator):
@@ -24,13 +27,13 @@ class GramOperator(LinearOperator):
     ndim = 2
     _xp = getattr(aslinearoperator(np.empty((1, 1))), "_xp", None)  # whose arrays it takes, from SciPy 1.18 on
     _n_rows: int
-    _dtype: np.dtype[Any]
+    _dtype: np.dtype[np.floating]
     kernel_: Any
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return self.__dict__.copy()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
     @property
@@ -39,7 +42,7 @@ class GramOperator(LinearOperator):
         return (self._n_rows, self._n_rows)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.floating]:
         """Precision of the products."""
         return self._dtype
 
@@ -57,7 +60,7 @@ class GramOperator(LinearOperator):
         return self
 
     @abstractmethod
-    def rows(self, i: Any) -> Array:
+    def rows(self, i: RowNumbers) -> Array:
         """Return row i (an int), or the rows i (an array of row numbers or a slice), of the matrix."""
 
     @abstractmethod
@@ -76,7 +79,7 @@ class GramOperator(LinearOperator):
         check_memory(name, "the number of rows", n, n * n * self._dtype.itemsize, "the dense matrix")
         return self.rows(slice(0, n))
 
-    def error(self, X: Any, **options: Any) -> ApproximationError:
+    def error(self, X: RowsLike, **options: Any) -> ApproximationError:
         """Return ``approximation_error`` of this operator on the rows X that it was built on.
 
         ``options`` are those of ``approximation_error``.
@@ -84,7 +87,7 @@ class GramOperator(LinearOperator):
         self._check_known(X)
         return approximation_error(self, X, **options)
 
-    def frobenius_error(self, X: Any, *, n_sampled: int = 1000, random_state: Any = 0) -> float:
+    def frobenius_error(self, X: RowsLike, *, n_sampled: int = 1000, random_state: Seed = 0) -> float:
         r"""Return the relative Frobenius error :math:`\|K - \tilde K\|_F / \|K\|_F` of the whole matrix.
 
         From whole rows of K, at N kernel values each. ``error`` estimates the same from the pairs of sampled rows, with
@@ -111,7 +114,7 @@ class GramOperator(LinearOperator):
             total += float((K**2).sum())
         return float(np.sqrt(missed / total))
 
-    def _check_known(self, X: Any) -> None:
+    def _check_known(self, X: RowsLike) -> None:
         name = type(self).__name__
         if self.kernel_ is None:
             raise ValueError(f"{name}: no kernel is known to compare with. Build it from a fitted map.")
@@ -122,7 +125,7 @@ class GramOperator(LinearOperator):
             )
 
 
-def as_columns(owner: str, B: Any, n_rows: int) -> tuple[Array, bool]:
+def as_columns(owner: str, B: ArrayLike, n_rows: int) -> tuple[Array, bool]:
     """Return a right-hand side as float64 columns, and whether it was a vector."""
     columns = np.asarray(B, dtype=np.float64)
     if columns.ndim not in (1, 2) or columns.shape[0] != n_rows:
@@ -130,13 +133,14 @@ def as_columns(owner: str, B: Any, n_rows: int) -> tuple[Array, bool]:
     return columns.reshape(n_rows, -1), columns.ndim == 1
 
 
-def check_ridge(owner: str, alpha: Any) -> float:
+def check_ridge(owner: str, alpha: object) -> float:
     """Return the ridge alpha, positive."""
     return check_real(owner, "alpha", alpha, least=0, strict=True, way_out="The matrix alone is singular.")
 
 
-def row_numbers(i: Any, n_rows: int) -> Array | int:
+def row_numbers(i: RowNumbers, n_rows: int) -> Array | int:
     """Return a slice as row numbers, an int or an array of ints as it is."""
     if isinstance(i, slice):
         return np.arange(n_rows)[i]
-    return int(i) if np.ndim(i) == 0 else np.asarray(i)
+    numbers = np.asarray(i)
+    return int(numbers) if numbers.ndim == 0 else numbers

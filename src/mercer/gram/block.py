@@ -1,13 +1,12 @@
 """Block kernel approximation: exact within clusters, zero between them."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array
-from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
+from mercer._typing import Array, RowsLike, Seed
+from mercer.gram.base import GramOperator, RowNumbers, as_columns, check_ridge, row_numbers
 from mercer.gram.partition import Partition
 from mercer.kernels import Kernel
 from mercer.validation import check_integer, check_matrix, check_memory
@@ -51,7 +50,7 @@ class BlockGram(GramOperator):
     (True, 64)
     """
 
-    def __init__(self, kernel: Kernel, X: Any, *, n_clusters: int, random_state: Any = None):
+    def __init__(self, kernel: Kernel, X: RowsLike, *, n_clusters: int, random_state: Seed = None):
         X = check_matrix("BlockGram", "X", X)
         n_clusters = check_integer("BlockGram", "n_clusters", n_clusters)
         self.kernel_ = kernel
@@ -71,7 +70,7 @@ class BlockGram(GramOperator):
             out[members] = block @ V[members]
         return out
 
-    def rows(self, i: Any) -> Array:
+    def rows(self, i: RowNumbers) -> Array:
         """Return rows of the matrix."""
         numbers = row_numbers(i, self._n_rows)
         asked = np.atleast_1d(numbers)
@@ -95,7 +94,7 @@ class BlockGram(GramOperator):
         """Bytes of the blocks and of the partition."""
         return sum(block.nbytes for block in self.blocks_) + self.partition_.memory_bytes
 
-    def solve(self, B: Any, *, alpha: float) -> Array:
+    def solve(self, B: ArrayLike, *, alpha: float) -> Array:
         """Return (K + alpha I)^-1 B, exactly, by a Cholesky factorisation of each block."""
         alpha = check_ridge("BlockGram", alpha)
         columns, vector = as_columns("BlockGram", B, self._n_rows)

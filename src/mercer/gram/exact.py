@@ -1,12 +1,11 @@
 """The exact Gram matrix, computed again for every product."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
-from mercer.gram.base import GramOperator, row_numbers
+from mercer._typing import Array, Rows, RowsLike
+from mercer.gram.base import GramOperator, RowNumbers, row_numbers
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 from mercer.validation import check_matrix
@@ -37,7 +36,7 @@ class ExactGram(GramOperator):
     array([1.3862, 1.7358, 1.3862])
     """
 
-    def __init__(self, kernel: Kernel, X: Any):
+    def __init__(self, kernel: Kernel, X: RowsLike):
         self.kernel_ = kernel
         self._X = check_matrix("ExactGram", "X", X)
         self._n_rows, self._dtype = int(self._X.shape[0]), np.dtype(self._X.dtype)
@@ -52,7 +51,7 @@ class ExactGram(GramOperator):
         for_each_block(work, row_blocks(self._n_rows, max(1, _TILE_ENTRIES // self._n_rows)))
         return out
 
-    def rows(self, i: Any) -> Array:
+    def rows(self, i: RowNumbers) -> Array:
         """Return rows of the matrix."""
         numbers = row_numbers(i, self._n_rows)
         tile = self._columns()(self._X[np.atleast_1d(numbers)])
@@ -62,9 +61,9 @@ class ExactGram(GramOperator):
         """Return k(x, x) of every row."""
         return np.asarray(self.kernel_.diag(self._X))
 
-    def _columns(self) -> Callable[[Any], Array]:
-        # Made anew for each product, on purpose: a function kept would not pickle.
-        tile: Callable[[Any], Array] = self.kernel_.evaluator(self._X, self._dtype)
+    def _columns(self) -> Callable[[Rows], Array]:
+        # Made again for each product, on purpose: a stored function could not be pickled.
+        tile: Callable[[Rows], Array] = self.kernel_.evaluator(self._X, self._dtype)
         return tile
 
     @property

@@ -1,14 +1,15 @@
 """The Gram matrix of a feature map."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._typing import Array
+from mercer._typing import Array, RowsLike
 from mercer.features import FeatureMap
-from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
+from mercer.gram.base import GramOperator, RowNumbers, as_columns, check_ridge, row_numbers
 from mercer.kernels import Kernel
 from mercer.parallel import row_blocks
 from mercer.validation import check_matrix
@@ -35,13 +36,13 @@ class LowRankGram(GramOperator):
     True
     """
 
-    def __init__(self, Z: Any, *, kernel: Kernel | None = None):
+    def __init__(self, Z: RowsLike, *, kernel: Kernel | None = None):
         self.Z = check_matrix("LowRankGram", "Z", Z)
         self.kernel_ = kernel
         self._n_rows, self._dtype = int(self.Z.shape[0]), np.dtype(self.Z.dtype)
 
     @classmethod
-    def of(cls, feature_map: FeatureMap, X: Any) -> Self:
+    def of(cls, feature_map: FeatureMap, X: RowsLike) -> Self:
         """Return the operator of a fitted map on the rows X."""
         check_is_fitted(feature_map)
         return cls(feature_map.transform(X), kernel=feature_map.kernel_)
@@ -49,7 +50,7 @@ class LowRankGram(GramOperator):
     def _matmat(self, V: Array) -> Array:
         return np.asarray(self.Z @ (self.Z.T @ V))
 
-    def rows(self, i: Any) -> Array:
+    def rows(self, i: RowNumbers) -> Array:
         """Return rows of Z Z^T."""
         numbers = row_numbers(i, self._n_rows)
         part = self.Z[np.atleast_1d(numbers)] @ self.Z.T
@@ -76,8 +77,8 @@ class LowRankGram(GramOperator):
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
 
-    def solve(self, B: Any, *, alpha: float) -> Array:
-        r"""Return :math:`(Z Z^T + \alpha I)^{-1} B` by Woodbury's identity: O(n D^2) once, O(n D) a column.
+    def solve(self, B: ArrayLike, *, alpha: float) -> Array:
+        r"""Return :math:`(Z Z^T + \alpha I)^{-1} B` by Woodbury's identity: O(n D^2) once, O(n D) per column.
 
         .. math:: (Z Z^T + \alpha I)^{-1} = \big(I - Z (Z^T Z + \alpha I)^{-1} Z^T\big) / \alpha
         """

@@ -1,14 +1,16 @@
 """Memory efficient kernel approximation (Si, Hsieh and Dhillon, 2014)."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, eigh, pinv
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, RowsLike, Seed, override
 from mercer.features.base import FeatureMap, Writer
+from mercer.features.nystroem.landmarks import Chooser
 from mercer.features.nystroem.map import Nystroem
-from mercer.gram.base import GramOperator, as_columns, check_ridge, row_numbers
+from mercer.gram.base import GramOperator, RowNumbers, as_columns, check_ridge, row_numbers
 from mercer.gram.partition import Partition, nearest
 from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.parameter import as_kernel
@@ -103,10 +105,10 @@ class MEKA(FeatureMap, GramOperator):
         *,
         n_clusters: int = 5,
         rank: int = 20,
-        landmarks: Any = "uniform",
+        landmarks: str | Chooser | RowsLike = "uniform",
         oversampling: int = 2,
         psd: str | None = "clip",
-        random_state: Any = None,
+        random_state: Seed = None,
     ):
         self.kernel = kernel
         self.n_clusters = n_clusters
@@ -139,7 +141,7 @@ class MEKA(FeatureMap, GramOperator):
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
-        require(len(self.partition_) == sizes["c"], "maps_ must be as many as the clusters of partition_")
+        require(len(self.partition_) == sizes["c"], "maps_ must hold one map for each cluster of partition_")
         shapes = [
             (part.stop - part.start, cluster.rank_)
             for part, cluster in zip(self.partition_.slices, self.maps_, strict=True)
@@ -220,7 +222,7 @@ class MEKA(FeatureMap, GramOperator):
     def _matmat(self, V: Array) -> Array:
         return self._expand(self.link_ @ self._project(V))
 
-    def rows(self, i: Any) -> Array:
+    def rows(self, i: RowNumbers) -> Array:
         """Return rows of W L W^T."""
         numbers = row_numbers(i, self._n_rows)
         asked = np.atleast_1d(numbers)
@@ -250,10 +252,10 @@ class MEKA(FeatureMap, GramOperator):
         maps = sum(cluster.memory_bytes for cluster in self.maps_)
         return sum(int(array.nbytes) for array in arrays) + maps + self.partition_.memory_bytes
 
-    def solve(self, B: Any, *, alpha: float) -> Array:
+    def solve(self, B: ArrayLike, *, alpha: float) -> Array:
         r"""Return :math:`(\tilde K + \alpha I)^{-1} B` by Woodbury's identity, with L = R R^T and Z = W R.
 
-        O(n k^2 + (c k)^3) once, O(n k + (c k)^2) a column.
+        O(n k^2 + (c k)^3) once, O(n k + (c k)^2) per column.
         """
         alpha = check_ridge("MEKA", alpha)
         self._check_positive("solve")

@@ -180,7 +180,7 @@ def _off_diagonal(values: Array) -> Array:
 def _strata(sizes: Array, n_samples: int) -> list[tuple[Array, int]]:
     """Return row numbers by stratum, each with the number to draw from it.
 
-    Rows so large that they would be drawn more than once are a stratum of their own, taken whole. The others are cut,
+    Rows so large that they would be drawn more than once are one stratum, taken whole. The others are cut,
     from the largest to the smallest row, into strata of equal total size, and drawn from accordingly.
     """
     n_rows = len(sizes)

@@ -2,9 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
+
+# A function of an array, elementwise.
+Phi: TypeAlias = Callable[[Array], Array]
+# A shift-invariant kernel, or a function (rng, n_components, n_features) that returns W, or W and offsets.
+Distribution: TypeAlias = Kernel | Callable[..., Array | tuple[Array, Array]] | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -15,8 +21,8 @@ class ExpectedProduct(Kernel):
     closed form.
     """
 
-    phi: str | Callable[[Array], Array]
-    distribution: Kernel | Callable[..., tuple[Array, Array]] | None
+    phi: str | Phi
+    distribution: Distribution
 
     def __post_init__(self) -> None:
         if not (isinstance(self.phi, str) or callable(self.phi)):

@@ -68,7 +68,7 @@ class ScaledColumns(TransformedKernel):
     array([[0.3679]])
     """
 
-    weights: tuple[float, ...]
+    weights: Sequence[float]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,7 +106,7 @@ class Columns(TransformedKernel):
     Columns(Gaussian(gamma=1.0), (0,)) + Columns(Linear(), (1, 2))
     """
 
-    columns: tuple[int, ...]
+    columns: Sequence[int]
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,7 +1,7 @@
 """Online learning a row at a time: the plain loops that the compiled ones equal.
 
 ``y`` (float64) holds -1 or +1 where there is one column of scores for two classes, the number of the class where there
-is a column a class, and the target of a regression. Losses by number, as ``LOSSES`` lists them:
+has a column per class, and the target of a regression. Losses by number, as ``LOSSES`` lists them:
 
 * hinge: (1 - m)_+ for the margin m = y s, or for several classes m = s_y - max of the other scores;
 * squared hinge: (1 - m)_+^2 / 2 with m = y s, or for several classes the sum over one-against-rest margins;

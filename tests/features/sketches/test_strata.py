@@ -25,7 +25,6 @@ from mercer import (
 from mercer.features.sketches.expansions import (
     exponential_expansion,
     gaussian_expansion,
-    series_expansion,
     split_expansion,
 )
 from mercer.features.sketches.strata import _proportional, smooth_pieces
@@ -33,28 +32,6 @@ from mercer.features.sketches.variances import PairMoments
 from mercer.testing import assert_mean_close, check_feature_map, sample_rows
 
 COSH = DotProduct(np.cosh, [0.0 if n % 2 else 1 / math.factorial(n) for n in range(25)])
-
-
-@pytest.mark.parametrize(
-    ("kernel", "expand"),
-    [
-        (Gaussian(gamma=0.8), gaussian_expansion),
-        (Exponential(gamma=0.8), exponential_expansion),
-        (VovkPolynomial(5), lambda k, X: series_expansion("test", k, X.shape[1])),
-        (Polynomial(4, gamma=0.7, coef0=0.5), split_expansion),
-        (Polynomial(3), split_expansion),
-    ],
-    ids=lambda value: type(value).__name__,  # the text of a function holds its address
-)
-def test_an_expansion_sums_to_its_kernel(kernel, expand):
-    X = sample_rows(10) + 0.2
-    expansion = expand(kernel, X)
-    V, G = expansion.rows(X)
-    total = sum(np.outer(G[:, k], G[:, k]) * (V @ V.T) ** k for k in range(expansion.last_degree + 1))
-    np.testing.assert_allclose(total, kernel(X), rtol=1e-9)
-    a, H = expansion.sparse_rows(sparse.csr_array(X))
-    np.testing.assert_allclose(H, G, rtol=1e-9)
-    assert a.shape == (10,)
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=8), st.integers(0, 500))

@@ -1,14 +1,16 @@
 """How many features for a wanted error: the least number that any applicable inequality gives."""
 
 from math import isfinite
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mercer._typing import RowsLike, Seed
+from mercer.features.base import FeatureMap
 from mercer.features.bounds.rules import NAME, Components, Task, candidates
 from mercer.features.dispatch import feature_map
-from mercer.kernels import Polynomial
+from mercer.kernels import Kernel, Polynomial
 from mercer.kernels.parameter import as_kernel
 from mercer.validation import check_integer, check_matrix, check_real
 
@@ -17,8 +19,8 @@ _SOURCES = ("exact", "bound", "paper")
 
 
 def components_for(
-    kernel: Any,
-    X: Any,
+    kernel: Kernel | None,
+    X: RowsLike,
     *,
     error: float,
     confidence: float = 0.95,
@@ -27,7 +29,7 @@ def components_for(
     source: str = "exact",
     p: float = 2.0,
     n_samples: int = 300,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Components:
     """Return how many features make the error at most ``error`` with probability ``confidence``.
 
@@ -95,7 +97,7 @@ def components_for(
     return Components(best.n_components, best.inequality, best.nature, best.n_sketches, tuple(others))
 
 
-def _refuse(chosen: Any, kind: str, void: list[Components]) -> NoReturn:
+def _refuse(chosen: FeatureMap, kind: str, void: list[Components]) -> NoReturn:
     """Say why there is no number, and what to do."""
     measure = "Measure instead: mercer.gram.approximation_error(map, X)."
     if not void and kind == "uniform":
@@ -109,12 +111,12 @@ def _refuse(chosen: Any, kind: str, void: list[Components]) -> NoReturn:
     )
 
 
-def _described(chosen: Any) -> str:
+def _described(chosen: FeatureMap) -> str:
     members = [chosen.map] if hasattr(chosen, "map") else list(getattr(chosen, "maps", None) or [])
     name = type(chosen).__name__
     return f"{name} of {', '.join(_described(member) for member in members)}" if members else name
 
 
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{NAME}: {name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

@@ -19,7 +19,7 @@ With delta the probability of missing, k_i and khat_i those of the members, all 
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, prod
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -46,18 +46,23 @@ from mercer.kernels import Kernel, Normalized, Product, Scaled, Sum, Transformed
 from mercer.kernels.functions import inverse_lengths
 
 
-def _kernel_of(chosen: Any) -> Kernel:
+def _kernel_of(chosen: FeatureMap) -> Kernel:
     """Return the kernel of an unfitted map that ``feature_map`` has made."""
     if isinstance(chosen, Concatenate | TensorProduct):
-        return (Sum if isinstance(chosen, Concatenate) else Product)(tuple(_kernel_of(m) for m in chosen.maps))
+        return (Sum if isinstance(chosen, Concatenate) else Product)(tuple(_kernel_of(m) for m in chosen.members()))
     if isinstance(chosen, Rescale):
-        return Scaled(chosen.scale, _kernel_of(chosen.map))
+        return Scaled(chosen.scale, _kernel_of(_inner_map(chosen)))
     if isinstance(chosen, Normalize):
-        return Normalized(_kernel_of(chosen.map))
+        return Normalized(_kernel_of(_inner_map(chosen)))
     if isinstance(chosen, ScaleColumns | SelectColumns):
-        return chosen._wrapped(_kernel_of(chosen.map))
+        return chosen.wrapped(_kernel_of(_inner_map(chosen)))
     kernel: Kernel = chosen.kernel
     return kernel
+
+
+def _inner_map(chosen: Wrapper) -> FeatureMap:
+    (inner,) = chosen.members()
+    return inner
 
 
 def _inner(task: Task) -> Task:
@@ -69,24 +74,24 @@ def _inner(task: Task) -> Task:
 
 
 def _members(chosen: Concatenate | TensorProduct, task: Task) -> list[tuple[FeatureMap, Task]]:
-    return [(member, replace(task, kernel=_kernel_of(member))) for member in chosen.maps]
+    return [(member, replace(task, kernel=_kernel_of(member))) for member in chosen.members()]
 
 
 def _transformed_rule(chosen: Wrapper, task: Task) -> Iterator[Components]:
-    return candidates(chosen.map, _inner(task))
+    return candidates(_inner_map(chosen), _inner(task))
 
 
 def _transformed_mean_square(chosen: Wrapper, task: Task) -> MeanSquare | None:
-    return mean_square(chosen.map, _inner(task))
+    return mean_square(_inner_map(chosen), _inner(task))
 
 
 def _rescale_rule(chosen: Rescale, task: Task) -> Iterator[Components]:
     error = task.error if task.kind == "relative" else task.error / chosen.scale
-    return candidates(chosen.map, replace(_inner(task), error=error))
+    return candidates(_inner_map(chosen), replace(_inner(task), error=error))
 
 
 def _rescale_mean_square(chosen: Rescale, task: Task) -> MeanSquare | None:
-    inner = mean_square(chosen.map, _inner(task))
+    inner = mean_square(_inner_map(chosen), _inner(task))
     return inner and replace(inner, at=lambda n: chosen.scale**2 * inner.at(n))
 
 
@@ -97,11 +102,11 @@ def _normalize_rule(chosen: Normalize, task: Task) -> Iterator[Components]:
         lengths = inverse_lengths(inner.kernel, task.X.astype(np.float64))
         if lengths.any():  # rows with k(x, x) = 0 have no features, and no error
             smaller = replace(inner, error=task.error / float(lengths.max()) ** 2)
-            yield from candidates(chosen.map, smaller)
+            yield from candidates(_inner_map(chosen), smaller)
 
 
 def _normalize_mean_square(chosen: Normalize, task: Task) -> MeanSquare | None:
-    inner = mean_square(chosen.map, _inner(task))
+    inner = mean_square(_inner_map(chosen), _inner(task))
     squares = inverse_lengths(_inner(task).kernel, task.sample) ** 2
     return inner and replace(inner, at=lambda n: squares[:, None] * inner.at(n) * squares)
 
@@ -152,7 +157,7 @@ def _union(chosen: Concatenate, task: Task) -> Iterator[Components]:
 
 
 def _most(chosen: Concatenate, task: Task) -> list[float]:
-    return [member.most_features(task.X.shape[1]) for member in chosen.maps]
+    return [member.most_features(task.X.shape[1]) for member in chosen.members()]
 
 
 def _product_mean_square(chosen: TensorProduct, task: Task) -> MeanSquare | None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from math import ceil, exp, inf, log, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from mercer._typing import Array
@@ -77,7 +77,7 @@ def drineas_mahoney_components(rank: int, epsilon: float, *, delta: float | None
 
 
 def drineas_mahoney_error(
-    n_components: int, rank: int, diagonal: Any, *, delta: float | None = None, norm: str = "fro"
+    n_components: int, rank: int, diagonal: ArrayLike, *, delta: float | None = None, norm: str = "fro"
 ) -> float:
     r"""Return the term that c landmarks add to the error of the best rank k: epsilon tau, epsilon rho with ``delta``.
 

@@ -140,7 +140,7 @@ def hoeffding(task: Task, bound: float, *, lipschitz: float = 0.0, radius: float
     if task.kind == "uniform":
         n_features = task.X.shape[1]
         logarithm = log(2 / task.delta) + 2 * n_features * log(1 + 8 * radius * lipschitz / task.error)
-        needed = 8 * bound**2 / task.error**2 * logarithm
+        needed = 8 * bound * bound / task.error**2 * logarithm
     else:
-        needed = 2 * bound**2 / task.error**2 * log(2 / task.delta)
+        needed = 2 * bound * bound / task.error**2 * log(2 / task.delta)
     return ceil(needed) if isfinite(needed) and needed < LARGEST_NUMBER else inf

@@ -23,7 +23,8 @@ class Composition(FeatureMap):
     maps: Any
     maps_: list[FeatureMap]
 
-    def _members(self) -> list[FeatureMap]:
+    def members(self) -> list[FeatureMap]:
+        """Return the maps as given, unfitted copies; one ``TensorSketch`` where none is given."""
         members = (
             [TensorSketch()] if self.maps is None else list(self.maps) if isinstance(self.maps, list | tuple) else []
         )
@@ -44,7 +45,7 @@ class Composition(FeatureMap):
         return next((member.domain for member in members if isinstance(member, FeatureMap)), "rows")
 
     def _check_params(self) -> None:
-        self._members()
+        self.members()
 
     @property
     @override
@@ -70,7 +71,7 @@ class Wrapper(Composition):
         map_=Member(FeatureMap, {"n_features_in_": "d", "n_features_out_": "D"}),
     )
 
-    map: Any
+    map: FeatureMap | None
     map_: FeatureMap
 
     @property
@@ -79,7 +80,7 @@ class Wrapper(Composition):
         return None if self.map is None else [self.map]
 
     def _fit_map(self, X: Rows, rng: np.random.RandomState) -> None:
-        (member,) = self._members()
+        (member,) = self.members()
         self._fit_members([member], X, rng)
         self.map_ = member
         self.n_features_out_ = member.n_features_out_

@@ -1,11 +1,11 @@
 """Maps of transformed rows: of scaled columns, and of some of the columns."""
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Wrapper
 from mercer.kernels import Columns, Kernel, Linear, ScaledColumns, TransformedKernel
@@ -14,7 +14,7 @@ from mercer.state import Member, Sizes, Stored, require
 
 
 class _Transformed(Wrapper):
-    """A map of transformed rows. A subclass writes ``_wrapped``, the kernel that does the same."""
+    """A map of transformed rows. A subclass writes ``wrapped``, the kernel that does the same."""
 
     _stored = Stored(
         map_=Member(FeatureMap, {"n_features_in_": "inner", "n_features_out_": "D"}),
@@ -23,17 +23,17 @@ class _Transformed(Wrapper):
     _applied: Kernel
 
     @abstractmethod
-    def _wrapped(self, kernel: Kernel) -> Kernel:
+    def wrapped(self, kernel: Kernel) -> Kernel:
         """Return the kernel of transformed rows, by the parameters."""
 
-    def _transformed(self, X: Rows) -> Any:
+    def _transformed(self, X: Rows) -> Rows:
         """Transform rows as in ``fit``."""
         return _apply(self._applied, X)
 
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
-        self._applied = self._wrapped(Linear())  # a frozen value: what the parameters become later does not matter
+        self._applied = self.wrapped(Linear())  # a frozen value: what the parameters become later does not matter
         self._fit_map(self._transformed(X), rng)
-        self.kernel_ = self._wrapped(self.map_.kernel_)
+        self.kernel_ = self.wrapped(self.map_.kernel_)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
@@ -47,8 +47,8 @@ class _Transformed(Wrapper):
         return super().least_features(self.width_of(n_features))
 
     def width_of(self, n_features: int) -> int:
-        """Return how many columns are left of so many."""
-        return int(_apply(self._wrapped(Linear()), np.empty((0, n_features))).shape[1])
+        """Return how many of ``n_features`` columns are left."""
+        return int(_apply(self.wrapped(Linear()), np.empty((0, n_features))).shape[1])
 
     def writer(self, X: Rows) -> Writer:
         return self.map_.writer(self._transformed(X))
@@ -60,7 +60,7 @@ class _Transformed(Wrapper):
         return self.map_.bias(self._transformed(X), self._transformed(Y))
 
     def reaches(self, n_features: int, level: float) -> Array | None:
-        wrapped = self._wrapped(Linear())
+        wrapped = self.wrapped(Linear())
         width = self._transformed(np.empty((0, n_features))).shape[1]
         inner = self.map_.reaches(width, level)
         if inner is None or not isinstance(wrapped, ScaledColumns | Columns):
@@ -68,7 +68,7 @@ class _Transformed(Wrapper):
         return reaches_on_all_columns(wrapped, inner, n_features)
 
 
-def _apply(kernel: Kernel, X: Rows) -> Any:
+def _apply(kernel: Kernel, X: Rows) -> Rows:
     return kernel.apply(X) if isinstance(kernel, TransformedKernel) else X
 
 
@@ -98,12 +98,15 @@ class ScaleColumns(_Transformed):
            [0., 0.]])
     """
 
-    def __init__(self, map: Any = None, *, weights: Any = None, random_state: Any = None):
+    def __init__(
+        self, map: FeatureMap | None = None, *, weights: Sequence[float] | None = None, random_state: Seed = None
+    ):
         self.map = map
         self.weights = weights
         self.random_state = random_state
 
-    def _wrapped(self, kernel: Kernel) -> Kernel:
+    @override
+    def wrapped(self, kernel: Kernel) -> Kernel:
         return kernel if self.weights is None else ScaledColumns(kernel, self.weights)
 
     @override
@@ -138,12 +141,15 @@ class SelectColumns(_Transformed):
            [1.]])
     """
 
-    def __init__(self, map: Any = None, *, columns: Any = None, random_state: Any = None):
+    def __init__(
+        self, map: FeatureMap | None = None, *, columns: Sequence[int] | None = None, random_state: Seed = None
+    ):
         self.map = map
         self.columns = columns
         self.random_state = random_state
 
-    def _wrapped(self, kernel: Kernel) -> Kernel:
+    @override
+    def wrapped(self, kernel: Kernel) -> Kernel:
         return kernel if self.columns is None else Columns(kernel, self.columns)
 
     @override

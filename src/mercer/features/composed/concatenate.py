@@ -1,11 +1,10 @@
 """The map of a sum of kernels."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Composition
 from mercer.kernels import Sum
@@ -45,14 +44,16 @@ class Concatenate(Composition):
         maps_=Many(Member(FeatureMap, {"n_features_in_": "d"})),
     )
 
-    def __init__(self, maps: Any = None, *, n_components: int | None = None, random_state: Any = None):
+    def __init__(
+        self, maps: Sequence[FeatureMap] | None = None, *, n_components: int | None = None, random_state: Seed = None
+    ):
         self.maps = maps
         self.n_components = n_components  # type: ignore[assignment]
         self.random_state = random_state
 
     @override
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
-        members = self._members()
+        members = self.members()
         if self.n_components is not None:
             self._share(members, X.shape[1])
         self._fit_members(members, X, rng)
@@ -88,7 +89,7 @@ class Concatenate(Composition):
 
     @override
     def least_features(self, n_features: int) -> int:
-        least = sum(member.least_features(n_features) for member in self._members())
+        least = sum(member.least_features(n_features) for member in self.members())
         return least if self.n_components is None else min(least, self.n_components)
 
     @override

@@ -1,11 +1,9 @@
 """The map of a normalised kernel."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer._typing import Array, Rows, override
-from mercer.features.base import Writer
+from mercer._typing import Array, Rows, Seed, override
+from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Wrapper
 from mercer.kernels import Normalized
 from mercer.kernels.functions import inverse_lengths
@@ -36,7 +34,7 @@ class Normalize(Wrapper):
     array([[0.6, 0.8]])
     """
 
-    def __init__(self, map: Any = None, *, random_state: Any = None):
+    def __init__(self, map: FeatureMap | None = None, *, random_state: Seed = None):
         self.map = map
         self.random_state = random_state
 

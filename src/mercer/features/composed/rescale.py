@@ -1,11 +1,9 @@
 """The map of a multiple of a kernel."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer._typing import Array, Rows, override
-from mercer.features.base import Writer
+from mercer._typing import Array, Rows, Seed, override
+from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Wrapper
 from mercer.kernels import Scaled
 from mercer.state import Member, Stored
@@ -44,7 +42,7 @@ class Rescale(Wrapper):
     )
     kernel_: Scaled
 
-    def __init__(self, map: Any = None, *, scale: float = 1.0, random_state: Any = None):
+    def __init__(self, map: FeatureMap | None = None, *, scale: float = 1.0, random_state: Seed = None):
         self.map = map
         self.scale = scale
         self.random_state = random_state

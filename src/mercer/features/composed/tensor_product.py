@@ -1,11 +1,12 @@
 """The map of a product of kernels: Tensor Sketch of the members' features."""
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
 from mercer import core
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Composition
 from mercer.features.sketches.hashes import draw_hashes
@@ -57,14 +58,14 @@ class TensorProduct(Composition):
         sign_=Many(Integers((None,), (np.int8,), least=-1, below=2), "m"),
     )
 
-    def __init__(self, maps: Any = None, *, n_components: int = 100, random_state: Any = None):
+    def __init__(self, maps: Sequence[FeatureMap] | None = None, *, n_components: int = 100, random_state: Seed = None):
         self.maps = maps
         self.n_components = n_components
         self.random_state = random_state
 
     @override
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
-        members = self._members()
+        members = self.members()
         self._fit_members(members, X, rng)
         self.n_features_out_ = check_integer("TensorProduct", "n_components", self.n_components)
         self.maps_ = members

@@ -44,7 +44,7 @@ class Fastfood(PhaseFeatures):
 
     Notes
     -----
-    Time O(D log p) a row, memory O(D), with D at least 2p. ``variance`` is estimated by re-draws.
+    Time O(D log p) per row, memory O(D), with D at least 2p. ``variance`` is estimated by re-draws.
 
     References
     ----------

@@ -49,7 +49,7 @@ class FourierFeatures(MatrixPhases):
 
     Notes
     -----
-    Time O(nnz(x) D / 2) a row, through BLAS where X is dense; memory 8 bytes an entry of ``frequencies_`` and a copy
+    Time O(nnz(x) D / 2) per row, through BLAS where X is dense; memory 8 bytes per entry of ``frequencies_`` and a copy
     in X's precision during a transform. Cosine and sine of a given phase are within 2e-7 (float32) and 5e-16 (float64)
     up to 1000 turns. The phase itself is a dot product, rounded relative to its size: of t turns float32 knows the
     fraction to about 4e-7 t, so features of rows far from the origin lose digits. Centre such data, or pass float64.

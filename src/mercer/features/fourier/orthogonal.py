@@ -1,12 +1,12 @@
 """Orthogonal random features for radial kernels (Yu et al., 2016)."""
 
 from copy import copy
-from typing import Any, Self
+from typing import Self
 from warnings import warn
 
 import numpy as np
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.fourier.phases import PhaseFeatures, Projections
 from mercer.features.fourier.rotations import ExactRotation, HadamardRotation, Rotation
 from mercer.features.fourier.structured import check_blocks
@@ -85,7 +85,7 @@ class OrthogonalFeatures(PhaseFeatures):
         kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
         structured: bool | str = "auto",
     ):
         super().__init__(kernel, n_components=n_components, random_state=random_state)

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class Projections(ABC):
 class MatrixProjections(Projections):
     """Products with a matrix of frequencies. The matrix in X's precision is cached for ``owner``."""
 
-    owner: Any
+    owner: object
     frequencies: Array
 
     @override
@@ -49,7 +48,7 @@ class MatrixProjections(Projections):
         turns = cached(self.owner, self.frequencies, X.dtype.str, lambda: self._turns(X.dtype))
         return lambda rows, out: core.fourier(X, rows, turns, offsets, scale, out)
 
-    def _turns(self, dtype: np.dtype[Any]) -> Array:
+    def _turns(self, dtype: np.dtype[np.floating]) -> Array:
         turns: Array = np.empty(self.frequencies.shape, dtype=dtype)
         return np.divide(self.frequencies, 2 * np.pi, out=turns, casting="same_kind")  # rounded once, from float64
 
@@ -150,7 +149,7 @@ def check_frequencies(owner: str, n_components: int, n_frequencies: int, n_featu
 def write_phases(owner: str, write: Writer, X: Rows, rows: slice, out: Array) -> None:
     """Write cosines and sines of a block, refusing what is not finite.
 
-    A row that is not finite, or a projection that overflows, shows in the phases: rows need no pass of their own.
+    A row that is not finite, or a projection that overflows, shows in the phases: rows need no other check.
     """
     if not write(rows, out):
         block_norm(owner, "X", X, rows)

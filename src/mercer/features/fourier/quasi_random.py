@@ -1,7 +1,5 @@
 """Quasi-Monte Carlo Fourier features (Yang et al., 2014; Avron et al., 2016)."""
 
-from typing import Any
-
 import numpy as np
 from scipy.stats import qmc
 
@@ -76,7 +74,7 @@ class QuasiRandomFeatures(MatrixPhases):
 
 
 def _sobol_points(n_points: int, n_numbers: int, rng: np.random.RandomState) -> Array:
-    generator: Any = np.random.Generator(np.random.PCG64(rng.randint(2**31 - 1)))
+    generator = np.random.Generator(np.random.PCG64(rng.randint(2**31 - 1)))
     sequence = qmc.Sobol(n_numbers, scramble=True, bits=_BITS, seed=generator)
     points: Array = sequence.random_base2(max(0, (n_points - 1).bit_length()))[:n_points]
     return points + 0.5 ** (_BITS + 1)  # the middle of the cells of the sequence: 0 has no quantile

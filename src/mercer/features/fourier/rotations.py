@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import special
@@ -35,7 +35,7 @@ class Rotation(ABC):
         """Draw the frequencies of a map of ``n_components`` features."""
 
     @abstractmethod
-    def projections(self, owner: Any) -> Projections:
+    def projections(self, owner: object) -> Projections:
         """Return how rows are projected on the frequencies of the map ``owner``."""
 
     def variance(self, kernel: Kernel, X: Array, Y: Array, n_single: int) -> Array | None:
@@ -69,7 +69,7 @@ class ExactRotation(Rotation):
         return cls(frequencies, radii)
 
     @override
-    def projections(self, owner: Any) -> Projections:
+    def projections(self, owner: object) -> Projections:
         return MatrixProjections(owner, self.frequencies)
 
     @override
@@ -101,7 +101,7 @@ class HadamardRotation(Rotation):
         return cls(signs, stratified_radii(kernel, rng, n_frequencies, size))
 
     @override
-    def projections(self, owner: Any) -> Projections:
+    def projections(self, owner: object) -> Projections:
         size = self.signs.shape[2]
         turns = self.radii / (2 * np.pi * size**1.5)  # three unnormalised transforms multiply lengths by size^(3/2)
         return HadamardProjections(self.signs, np.empty((0, 0), dtype=np.int32), turns)

@@ -1,12 +1,12 @@
 """The Nystroem map: features from the kernel's columns at chosen landmarks."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Self
 from warnings import warn
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
@@ -327,7 +327,7 @@ class Nystroem(FeatureMap):
         reach = (norm + float(np.linalg.norm(entries))) * max(width, 1 / width)
         return max(float(np.abs(self.projection_).sum(axis=0).max()), reach**4)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         return tags

@@ -18,6 +18,7 @@ from sklearn.utils.extmath import row_norms
 from mercer._typing import Array, Rows, is_sparse
 from mercer.features.sketches.degrees import check_coefficients, largest_square, tail
 from mercer.features.sketches.variances import PairMoments
+from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel, Polynomial
 from mercer.parallel import row_blocks
 from mercer.state import LARGEST_DEGREE, Count, Many, Real, Reals, Sizes, Stored, part, require
 
@@ -65,7 +66,7 @@ class Expansion(ABC):
     def reach(self, longest: float) -> float:
         """Return a guess of |v| for rows to come, where the rows of ``fit``, of length ``longest``, have v = 0."""
 
-    def beyond(self, kernel: Any, X: Rows) -> float:
+    def beyond(self, kernel: Kernel, X: Rows) -> float:
         """Return the most that degrees beyond the last one carry of k(x, x) on the rows of X.
 
         No pair of rows loses more, by the inequality of Cauchy and Schwarz.
@@ -177,7 +178,7 @@ class _FactorialExpansion(Expansion):
         """Return the length at which every degree k carries 1 / k! of the constant."""
         return float(self.rate**-0.5)
 
-    def beyond(self, kernel: Any, X: Rows) -> float:
+    def beyond(self, kernel: Kernel, X: Rows) -> float:
         """Return the largest k(x, x) P(N > last degree), with N of the Poisson distribution of mean rate |v(x)|^2."""
         with np.errstate(over="ignore", invalid="ignore"):
             lost = kernel.evaluate_diag(X) * gammainc(self.last_degree + 1, self.rate * self.squares(X))
@@ -247,24 +248,24 @@ def mean_row(X: Rows) -> Array:
     return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
 
-def series_expansion(owner: str, kernel: Any, n_features: int) -> SeriesExpansion:
+def series_expansion(owner: str, kernel: DotProductKernel, n_features: int) -> SeriesExpansion:
     """Return the Maclaurin expansion of a dot-product kernel, refusing a negative coefficient."""
     last = _SERIES_DEGREES if kernel.last_degree is None else kernel.last_degree
     coefficients = check_coefficients(owner, kernel, last)
     return SeriesExpansion(np.zeros(n_features), last, coefficients=tuple(coefficients.tolist()))
 
 
-def exponential_expansion(kernel: Any, X: Any) -> ExponentialExpansion:
+def exponential_expansion(kernel: Exponential, X: Rows) -> ExponentialExpansion:
     """Return the expansion of exp(gamma <x, y>) around the mean of X."""
     return ExponentialExpansion(mean_row(X), _SERIES_DEGREES, gamma=kernel.gamma)
 
 
-def gaussian_expansion(kernel: Any, X: Any) -> GaussianExpansion:
+def gaussian_expansion(kernel: Gaussian, X: Rows) -> GaussianExpansion:
     """Return the expansion of the Gaussian kernel around the mean of X."""
-    return GaussianExpansion(mean_row(X), _SERIES_DEGREES, gamma=kernel.gamma)
+    return GaussianExpansion(mean_row(X), _SERIES_DEGREES, gamma=kernel.bandwidth)
 
 
-def split_expansion(kernel: Any, X: Any) -> SplitExpansion:
+def split_expansion(kernel: Polynomial, X: Rows) -> SplitExpansion:
     """Return the expansion of a polynomial kernel along the top uncentred direction of the rows of X."""
     scale, constant = sqrt(kernel.gamma), sqrt(kernel.coef0)
     u = np.append(scale * mean_row(X), [constant] * (constant > 0))

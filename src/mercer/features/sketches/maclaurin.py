@@ -1,12 +1,12 @@
 """Random Maclaurin features for dot-product kernels (Kar and Karnick, 2012)."""
 
 from copy import copy
-from typing import Any, Self, cast
+from typing import Self, cast
 from warnings import warn
 
 import numpy as np
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.degrees import (
@@ -111,7 +111,7 @@ class RandomMaclaurin(KernelMap):
         kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
         h01: bool = False,
         max_degree: int | None = None,
         p: float = 2.0,

@@ -70,5 +70,6 @@ def _expansion(kernel: Kernel, X: Rows) -> Expansion:
         return gaussian_expansion(kernel, X)
     if isinstance(kernel, Exponential):
         return exponential_expansion(kernel, X)
-    check_radius("TensorSketch", cast(DotProductKernel, kernel), largest_square(X))
-    return series_expansion("TensorSketch", kernel, X.shape[1])
+    product = cast(DotProductKernel, kernel)
+    check_radius("TensorSketch", product, largest_square(X))
+    return series_expansion("TensorSketch", product, X.shape[1])

@@ -1,7 +1,7 @@
 """The split sketch: a polynomial kernel expanded around the direction that the rows share."""
 
 from copy import copy
-from typing import Any, Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class SplitSketch(KernelMap):
 
     Notes
     -----
-    Costs about what Tensor Sketch does, plus O(d) a row. Sparse rows are sketched at their non-zeros unless the linear
+    Costs about what Tensor Sketch does, plus O(d) per row. CSR rows are sketched at their non-zeros unless the linear
     part is exact, which takes d features and makes a block of rows dense.
 
     Examples
@@ -93,7 +93,7 @@ class SplitSketch(KernelMap):
             )
 
     def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
-        expansion = split_expansion(kernel, X[sample_rows(rng, X.shape[0], _DIRECTION_ROWS)])
+        expansion = split_expansion(cast(Polynomial, kernel), X[sample_rows(rng, X.shape[0], _DIRECTION_ROWS)])
         self.strata_ = Strata.on_rows("SplitSketch", expansion, X, n_components, rng)
         self.direction_ = expansion.u
         publish_allocation(self, self.strata_)
@@ -113,7 +113,7 @@ class SplitSketch(KernelMap):
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
-        kernel: Any = self.kernel_
+        kernel = cast(Polynomial, self.kernel_)
         width, expansion = sizes["d"] + (kernel.coef0 > 0), self.strata_.expansion
         require(expansion.last_degree == kernel.degree, "strata_ must expand the degree of kernel_")
         require(

@@ -80,7 +80,7 @@ def allocate(expansion: Expansion, sample: Rows, n_components: int) -> Allocatio
     return replace(alone, dropped=(0, *alone.dropped))
 
 
-def telling_rows(expansion: Expansion, sample: Rows, rng: np.random.RandomState) -> Any:
+def telling_rows(expansion: Expansion, sample: Rows, rng: np.random.RandomState) -> Rows:
     """Return the sample, or made-up rows around it where it lies at the anchor and so tells nothing of the degrees.
 
     One row does, and so do copies of one row: the mean of the rows is their anchor.
@@ -284,7 +284,7 @@ class Strata:
         return len(self.pieces) > 0
 
     def scratch_bytes(self, X: Rows) -> float:
-        """Return the bytes that making the features of a row of X takes beside them."""
+        """Return the bytes of working memory per row of X, in addition to the features."""
         sketches = max((piece.degree * piece.width for piece in self.pieces), default=0)
         dense = 0 if is_sparse(X) and 1 not in self.allocation.exact else 3 * self.expansion.width
         return float(X.dtype.itemsize * (sketches + dense))

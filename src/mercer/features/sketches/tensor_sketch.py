@@ -1,11 +1,11 @@
 """Tensor Sketch for polynomial kernels, and degree by degree for series (Pham and Pagh, 2013)."""
 
 from copy import copy
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.hashes import stored_hashes
@@ -24,7 +24,7 @@ def _as_polynomial(kernel: Kernel) -> Polynomial | None:
     return kernel if isinstance(kernel, Polynomial) else None
 
 
-def _check_sketches(n_sketches: Any, n_components: int) -> int:
+def _check_sketches(n_sketches: object, n_components: int) -> int:
     n_sketches = check_integer("TensorSketch", "n_sketches", n_sketches)
     if n_components % n_sketches:
         raise ValueError(
@@ -82,7 +82,7 @@ class TensorSketch(KernelMap):
 
     Notes
     -----
-    Memory: 5 bytes a column and factor, plus the output. CSR input costs by its non-zeros.
+    Memory: 5 bytes per column and factor, plus the output. CSR input costs by its non-zeros.
 
     References
     ----------
@@ -114,7 +114,7 @@ class TensorSketch(KernelMap):
         kernel: Kernel | None = None,
         *,
         n_components: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_sketches: int = 1,
     ):
         super().__init__(kernel, n_components=n_components, random_state=random_state)

@@ -1,4 +1,4 @@
-"""Exact variances of the dot-product maps, in terms of three numbers a pair of rows.
+"""Exact variances of the dot-product maps, in terms of three numbers per pair of rows.
 
 For rows x, y: t = <x, y>, N = |x|^2 |y|^2 and s = sum_i x_i^2 y_i^2. Every form here follows from the fourth moments of
 independent signs, and is tested against re-drawn maps.

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
-from mercer import MEKA, ExactGram, Gaussian, LowRankGram, Nystroem, Polynomial, config_context
+from mercer import MEKA, ExactGram, Gaussian, LowRankGram, Nystroem
 from mercer.gram import BlockGram
 from mercer.testing import rounding
 
@@ -108,47 +108,3 @@ def test_errors_are_those_of_the_whole_matrix(make):
 def test_sparse_rows(make):
     rows = np.where(X > 0.3, X, 0.0)
     np.testing.assert_allclose(make(sparse.csr_array(rows)).to_dense(), make(rows).to_dense(), atol=1e-7)
-
-
-def test_an_exact_product_stores_no_matrix():
-    with config_context(memory="20kB"):
-        operator = exact(X)
-        np.testing.assert_allclose(operator @ np.ones(90), _sums(), atol=1e-9)
-        with pytest.raises(MemoryError, match="ExactGram: the number of rows=90 needs"):
-            operator.to_dense()
-    assert operator.memory_bytes == 0
-
-
-def _sums():
-    return np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2)).sum(axis=1)
-
-
-def test_low_rank_eigenvectors():
-    operator = low_rank(X)
-    values, vectors = operator.eigh()
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-5)
-    np.testing.assert_allclose(vectors * values @ vectors.T, operator.to_dense(), atol=1e-10)
-    top, _ = operator.eigh(3)
-    np.testing.assert_allclose(top, np.linalg.eigvalsh(operator.to_dense())[::-1][:3])
-    assert operator.memory_bytes == operator.Z.nbytes
-
-
-def test_low_rank_of_sparse_features():
-    Z = sparse.random_array((30, 12), density=0.3, format="csr", rng=np.random.default_rng(0))
-    operator = LowRankGram(Z)
-    K = Z.toarray() @ Z.toarray().T
-    np.testing.assert_allclose(operator.to_dense(), K)
-    np.testing.assert_allclose(operator @ np.ones(30), K.sum(axis=1))
-    np.testing.assert_allclose(operator.diagonal(), np.diag(K))
-    np.testing.assert_allclose(operator.solve(np.ones(30), alpha=1.0), np.linalg.solve(K + np.eye(30), np.ones(30)))
-    with pytest.raises(ValueError, match="no kernel is known to compare with"):
-        operator.error(X[:30])
-
-
-def test_low_rank_of_any_fitted_map():
-    from mercer import TensorSketch
-
-    sketch = TensorSketch(Polynomial(2), n_components=64, random_state=0).fit(X)
-    np.testing.assert_allclose(LowRankGram.of(sketch, X).to_dense(), sketch.transform(X) @ sketch.transform(X).T)
-    with pytest.raises(ValueError, match="is not fitted"):
-        LowRankGram.of(TensorSketch(), X)
