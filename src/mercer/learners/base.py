@@ -40,7 +40,6 @@ LINEAR = Stored(
     **SOLVED,
     **SCORES,
     prior=Reals(("k",), attribute="_prior", optional=True),  # of rows far away
-    leverage=Member(Leverage, {"n_features": "f"}, attribute="_leverage", nullable=True, optional=True),
 )
 
 

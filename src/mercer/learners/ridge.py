@@ -15,7 +15,7 @@ from mercer.learners.regression import ManyTargets
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.shrinkage import Leverage
 from mercer.solvers import RidgePath, Solution, cholesky, ridge_path, singular_path, tridiagonal_path
-from mercer.state import Real, Reals, Stored
+from mercer.state import Member, Real, Reals, Stored
 from mercer.stats import Moments, Totals
 from mercer.validation import check_real
 
@@ -34,6 +34,7 @@ CRITERIA = {"gcv": "generalised cross-validation", "loo": "leave-one-out"}
 class _Ridge(LinearLearner):
     _stored = Stored(
         **LINEAR,
+        leverage=Member(Leverage, {"n_features": "f"}, attribute="_leverage", nullable=True, optional=True),
         alpha_=Real(positive=True),
         alphas_=Reals(("a",), positive=True, optional=True),
         scores_=Reals(("a",), finite=False, optional=True),
