@@ -185,6 +185,7 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     sketch = mercer.TensorSketch(n_components=11)
     few = {"n_components": 7, "random_state": 0}
     yield KernelRidge(GAUSSIAN, **few), ROWS, one
+    yield KernelRidge(GAUSSIAN, posterior=True, **few), ROWS, one
     yield KernelRidge(EXPRESSION, alpha="gcv", alphas=[0.1, 1.0], **few), CSR, two
     yield KernelRidge(features=sketch, alpha="loo", random_state=0), ROWS.astype(np.float32), one
     yield mercer.KernelRidgeClassifier(GAUSSIAN, **few), ROWS, LABELS

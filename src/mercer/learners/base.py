@@ -225,6 +225,8 @@ class LinearLearner(LinearScores, KernelLearner):
         n_targets = 1 if self.coef_.ndim == 1 else len(self.coef_)
         for known in (self._prior, None if self._leverage is None else self._leverage.limits):
             require(known is None or len(known) == n_targets, "far rows must have a prior for each column of scores")
+        margins = self._far_margins
+        require(margins is None or not np.isnan(margins).any(), "far_margins must be numbers")
 
     def _set_linear(self, targets: Targets, coef: Array, intercept: Array) -> None:
         """Set coefficients (k, D) and intercepts (k,) in the shape of y."""

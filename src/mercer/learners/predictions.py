@@ -89,7 +89,7 @@ class LinearScores(Predictor):
             return scores
 
         def size(blocks: Blocks) -> int:
-            return _rows_to_score(blocks, feature_map.n_features_out_)
+            return rows_to_score(blocks, feature_map.n_features_out_)
 
         scores = self._results(X, work, "score", size, None if shrinker is None else shrinker.finish)
         return scores.ravel() if self.coef_.ndim == 1 else scores
@@ -110,7 +110,7 @@ def scored_with(
     return y, sample_weight
 
 
-def _rows_to_score(blocks: Blocks, n_features: int) -> int:
+def rows_to_score(blocks: Blocks, n_features: int) -> int:
     """Return the rows per block of a prediction, whatever the number of threads."""
     itemsize = blocks.dtype.itemsize
     rows = _SCORED_BYTES // (n_features * itemsize)

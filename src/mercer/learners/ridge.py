@@ -10,7 +10,9 @@ from mercer.fitting.targets import ClassWeight
 from mercer.kernels import Kernel
 from mercer.learners.base import LINEAR, LinearLearner
 from mercer.learners.classification import KernelClassifier
+from mercer.learners.deviations import Deviations
 from mercer.learners.gcv_check import warn_if_fooled
+from mercer.learners.posterior import Posterior
 from mercer.learners.regression import ManyTargets
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.shrinkage import Leverage
@@ -126,6 +128,10 @@ class _Ridge(LinearLearner):
         self._set(rows, coef, moments.feature_mean, moments.target_mean, alpha)
         if self._shrinks_far_rows():
             self._leverage = Leverage.of(rows, moments, coef, alpha)
+        self._keep_posterior(rows, moments, coef, alpha)
+
+    def _keep_posterior(self, rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> None:
+        """Keep what standard deviations of predictions need."""
 
     @staticmethod
     def _path_of_few(rows: FeatureRows, moments: Moments) -> RidgePath:
@@ -173,7 +179,7 @@ class _Ridge(LinearLearner):
         return np.array([check_real(name, "alphas", value, least=0, strict=True) for value in alphas.tolist()])
 
 
-class KernelRidge(_Ridge, ManyTargets):
+class KernelRidge(Deviations, _Ridge, ManyTargets):
     r"""Kernel ridge regression at linear cost: least squares on D features with a squared penalty.
 
     .. math:: \min_{w, b} \sum_i w_i (y_i - \langle w, z(x_i) \rangle - b)^2 + \alpha \|w\|^2
@@ -194,6 +200,8 @@ class KernelRidge(_Ridge, ManyTargets):
         "gcv"; ``solution_.details["criterion"]`` says which rule has chosen.
     alphas : array, optional
         30 from 1e-6 to 1e3 by default.
+    posterior : bool, default=False
+        Keep what ``predict(X, return_std=True)`` needs: a D x D matrix, in memory and in model files (8 D^2 bytes).
     far_rows : "shrink" or "keep", default="shrink"
         Predictions of rows far from the training rows return to the mean of y, as those of an exact kernel machine do
         and those on random Fourier features do not; or are left as they are. See Notes.
@@ -243,6 +251,37 @@ class KernelRidge(_Ridge, ManyTargets):
     >>> bool(model.score(X, y) > 0.999)
     True
     """
+
+    _stored = Stored(
+        **_Ridge._stored, posterior=Member(Posterior, {"n_features": "f"}, attribute="_posterior", optional=True)
+    )
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        n_components: int = 100,
+        features: FeatureMap | None = None,
+        alpha: float | str = "loo",
+        alphas: ArrayLike | None = None,
+        posterior: bool = False,
+        far_rows: str = "shrink",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            kernel,
+            n_components=n_components,
+            features=features,
+            alpha=alpha,
+            alphas=alphas,
+            far_rows=far_rows,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.posterior = posterior
 
 
 class KernelRidgeClassifier(_Ridge, KernelClassifier):

@@ -31,7 +31,7 @@ from mercer.features.composed.concatenate import Concatenate
 from mercer.fitting import FeatureRows
 from mercer.learners.far_rows import FarRows
 from mercer.parallel import one_blas_thread
-from mercer.state import Reals, Stored, part
+from mercer.state import Reals, Sizes, Stored, part, require
 from mercer.stats import Moments
 
 _SIGNS = 8
@@ -71,6 +71,9 @@ class Leverage:
     sketch: Array
     mean: Array
     limits: Array
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        require(not np.isnan(self.limits).any(), "limits must be numbers")
 
     @property
     def n_features(self) -> int:
@@ -157,11 +160,14 @@ class Shrinker:
 
     def finish(self, X: Rows, scores: Array, far: FarRows, places: tuple[Array, Array]) -> Array:
         """Return the scores (n, k), shrunk for far rows, given the products with ``with_sketch``."""
-        n_targets, rows = len(self.prior), places[0]
-        factors = self.factors(X, *places)[:, None]
-        if self.leverage is not None:
-            products, scores = scores[:, n_targets:], scores[:, :n_targets].copy()
-            factors = np.minimum(factors, self.leverage.factors(products))
+        n_targets = len(self.prior)
+        factors = self.all_factors(X, scores[:, n_targets:], places)
+        scores = scores if self.leverage is None else scores[:, :n_targets].copy()
         n_changed = self.apply(scores, factors)
-        far.see_shrunk(max(n_changed - len(np.unique(rows)), 0))
+        far.see_shrunk(max(n_changed - len(np.unique(places[0])), 0))
         return scores
+
+    def all_factors(self, X: Rows, products: Array, places: tuple[Array, Array]) -> Array:
+        """Return s = min(s_c, s_h), of shape (n, k) or (n, 1), given the products of the features with the sketch."""
+        factors = self.factors(X, *places)[:, None]
+        return factors if self.leverage is None else np.minimum(factors, self.leverage.factors(products))
