@@ -29,5 +29,6 @@ const CsrKernels<T, I>& csr_kernels() {
 void bind_features(nb::module_& m);
 void bind_learners(nb::module_& m);
 void bind_structures(nb::module_& m);
+void bind_budget(nb::module_& m);
 
 }  // namespace mercer

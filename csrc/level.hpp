@@ -29,6 +29,13 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "coordinate_descent.hpp"
 #include "scores.hpp"
 #include "online.hpp"
+#include "budget_steps.hpp"
+#include "budget_slots.hpp"
+#include "budget_removal.hpp"
+#include "budget_projection.hpp"
+#include "budget_merging.hpp"
+#include "budget_newton.hpp"
+#include "budget.hpp"
 #include "clusters.hpp"
 #include "cluster_heads.hpp"
 
@@ -60,7 +67,7 @@ constexpr Kernels<T> kKernels = {
 
 extern const Level level;
 const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>,
-                     {online_kernel_gradient, online_newton}, rows_in_doubt};
+                     {online_kernel_gradient, online_newton}, {budget_learn, gaussian_exponents}, rows_in_doubt};
 
 }  // namespace MERCER_LEVEL
 }  // namespace mercer

@@ -1,6 +1,7 @@
 // The table of kernels that each instruction set fills: the only way into its translation unit.
 #pragma once
 
+#include "budget_types.hpp"
 #include "types.hpp"
 
 namespace mercer {
@@ -56,11 +57,19 @@ struct OnlineKernels {
                    const Matrix<double>& factor, const OnlineResult& result);
 };
 
+struct BudgetKernels {
+    void (*learn)(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots,
+                  const Matrix<const double>& table);
+    void (*exponents)(const Matrix<const double>& X, const Matrix<const double>& Y, double gamma,
+                      const Matrix<double>& out);
+};
+
 struct Level {
     const char* name;
     Kernels<float> float32;
     Kernels<double> float64;
     OnlineKernels online;
+    BudgetKernels budget;
     // Writes the rows in doubt and returns their number.
     int64_t (*rows_in_doubt)(const float* moved, const ClusterHeads& heads, const ClusterScale& scale,
                              const ClusterRows& state, const ClusterDoubts& doubts);

@@ -219,6 +219,10 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
         yield mercer.NOGDClassifier(GAUSSIAN, update=update, **few), ROWS, LABELS
         yield mercer.NOGDRegressor(GAUSSIAN, update=update, n_components=1000, random_state=0), CSR, one
     yield mercer.NOGDClassifier(GAUSSIAN, decay=0.99, new_classes="learn", **few), ROWS, LABELS
+    for update, maintenance in (("gradient", "merge"), ("newton", "project"), ("perceptron", "shrink")):
+        small = {"budget": 6, "update": update, "maintenance": maintenance, "random_state": 0}
+        yield mercer.learners.BudgetClassifier(GAUSSIAN, **small), ROWS, LABELS
+    yield mercer.learners.BudgetRegressor(Laplacian(gamma=1.0), budget=6), CSR, one
     yield mercer.FOGDRegressor(features=sketch, random_state=0), CSR, one
     yield mercer.FOGDRegressor(GAUSSIAN, **few), ROWS, one
     yield mercer.NOGDClassifier(GAUSSIAN, n_components=1000, random_state=0), ROWS, one > 0.5

@@ -14,8 +14,13 @@ import numpy as np
 from mercer import reference
 from mercer._typing import Array, Csr, Rows
 from mercer.reference.types import (
+    BUDGET_MAINTENANCE,
+    BUDGET_UPDATES,
     LOSSES,
     BoxTables,
+    BudgetRows,
+    BudgetRule,
+    BudgetState,
     ClusterChanges,
     ClusterDoubts,
     ClusterHeads,
@@ -33,20 +38,27 @@ else:
     COMPILED = True
 
 __all__ = [
+    "BUDGET_MAINTENANCE",
+    "BUDGET_UPDATES",
     "COMPILED",
     "LOSSES",
     "BoxTables",
+    "BudgetRows",
+    "BudgetRule",
+    "BudgetState",
     "ClusterChanges",
     "ClusterDoubts",
     "ClusterHeads",
     "ClusterRows",
     "ClusterScale",
     "OnlineResult",
+    "budget_learn",
     "cell_hashes",
     "convolve",
     "count_sketch",
     "descend",
     "fourier",
+    "gaussian_exponents",
     "hadamard_features",
     "landmark_features",
     "nearest_centres",
@@ -258,6 +270,27 @@ def online_newton(
         _core.online_newton(gram, y, loss, row_weight, limit, scores, factor, *rest)
     else:
         reference.online_newton(gram, y, loss, row_weight, limit, factor, result)
+
+
+def gaussian_exponents(X: Array, Y: Array, gamma: float, out: Array) -> None:
+    """Overwrite ``out`` (n, m) with gamma |x - y|^2 for the rows of X (n, d) and Y (m, d), all float64.
+
+    The bits of an entry depend on its two rows alone.
+    """
+    _primitives.gaussian_exponents(X, Y, gamma, out)
+
+
+def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: Array) -> None:
+    """Learn the rows of a block in turn with a budget of support vectors, changing ``state``.
+
+    Writes ``rows.scores``; ``table`` holds the places at which pairs are merged. See ``reference.budget_learn``.
+    """
+    if COMPILED:
+        update, maintenance = BUDGET_UPDATES.index(rule.update), BUDGET_MAINTENANCE.index(rule.maintenance)
+        # mypy takes every field of an unpacked tuple for any of its types
+        _core.budget_learn(update, maintenance, *rule[2:], *rows, *state, table)  # type: ignore[arg-type]
+    else:
+        reference.budget_learn(rule, rows, state, table)
 
 
 def scores(Z: Rows, weights: Array, out: Array | None = None) -> Array:

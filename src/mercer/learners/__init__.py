@@ -3,6 +3,8 @@
 Each takes arrays, or ``Blocks`` of rows too many for memory, and gives the same answer for both.
 """
 
+from mercer.learners.budget.classifier import BudgetClassifier
+from mercer.learners.budget.regressor import BudgetRegressor
 from mercer.learners.cca import KernelCCA
 from mercer.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from mercer.learners.kmeans import KernelKMeans
@@ -19,6 +21,8 @@ from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR
 
 __all__ = [
+    "BudgetClassifier",
+    "BudgetRegressor",
     "ColumnPreparation",
     "FOGDClassifier",
     "FOGDRegressor",

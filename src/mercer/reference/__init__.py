@@ -5,6 +5,7 @@ rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a buc
 """
 
 from mercer.reference.binning import cell_hashes
+from mercer.reference.budget import budget_learn, gaussian_exponents
 from mercer.reference.clusters import nearest_centres, rows_in_doubt
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
@@ -22,6 +23,7 @@ from mercer.reference.tree_keys import fragment_keys, subtree_keys
 
 __all__ = [
     "agreement_sums",
+    "budget_learn",
     "cell_hashes",
     "convolve",
     "cos_sin",
@@ -32,6 +34,7 @@ __all__ = [
     "descend_csr",
     "fourier_features",
     "fragment_keys",
+    "gaussian_exponents",
     "hadamard_features",
     "hash_columns",
     "landmark_features",

@@ -10,6 +10,21 @@ from mercer._typing import Array
 
 # The losses of online learning, by number: the order of ``enum class Loss``.
 LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "absolute")
+# Updates and maintenance of a budget of support vectors: the orders of ``BudgetUpdate`` and ``BudgetMaintenance``.
+BUDGET_UPDATES = ("gradient", "perceptron", "margin_perceptron", "passive_aggressive", "newton")
+BUDGET_MAINTENANCE = (
+    "merge",
+    "project",
+    "project_newest",
+    "absorb",
+    "absorb_nearest",
+    "remove",
+    "oldest",
+    "random",
+    "shrink",
+    "stochastic",
+    "stochastic_weighted",
+)
 
 
 class CsrRows(NamedTuple):
@@ -45,6 +60,52 @@ class OnlineResult(NamedTuple):
     coef: Array  # (n, k): coefficients of the rows that had a loss, one after the other
     active: Array  # (n,) int64: the numbers of these rows
     counts: Array  # (2,) int64: the number of rows done, and of those that had a loss
+
+
+class BudgetRule(NamedTuple):
+    """How a budget of support vectors learns a row, and what it does with one too many."""
+
+    update: str  # one of BUDGET_UPDATES
+    maintenance: str  # one of BUDGET_MAINTENANCE
+    loss: int  # a number of LOSSES; "absolute" is the epsilon-insensitive loss
+    budget: int
+    epsilon: float  # errors that the epsilon-insensitive loss does not see
+    ridge: float  # noise of Newton steps; 1 / ridge limits passive-aggressive coefficients
+    tolerance: float  # a row that leaves less than this part of its length outside the span does not join
+
+
+class BudgetRows(NamedTuple):
+    """A block of m rows to learn, by kernel values of each with the s slots before the block and with the m rows.
+
+    All float64, but for ``numbers``.
+    """
+
+    cross: Array  # (m, s + m), changed by merging: kernel values, or the exponents of Gaussian ones
+    gamma: float  # 0: cross holds kernel values; else exponents gamma |x - y|^2
+    norms: Array  # (m,): k(x, x)
+    X: Array  # (m, d): the rows; (m, 0) where the caller keeps them
+    numbers: Array  # (m,) int64: their numbers in the stream
+    y: Array  # (m,)
+    steps: Array  # (m,): step sizes of gradient descent
+    shrinks: Array  # (m,): the coefficients are multiplied by it before the row joins
+    uniforms: Array  # (m,): numbers in [0, 1), for removal by chance
+    scores: Array  # (m, k), written: the scores before each row
+
+
+class BudgetState(NamedTuple):
+    """Slots for support vectors, one more than ever stay; all are changed in place. Those not needed have no rows."""
+
+    coef: Array  # (slots, k)
+    norms: Array  # (slots,): k(x, x)
+    born: Array  # (slots,) int64: the number of the row in the stream
+    column: Array  # (slots,) int64: the column of ``BudgetRows.cross``
+    rows: Array  # (slots, d)
+    between: Array  # (slots, slots): kernel values, or exponents for merging
+    inverse: Array  # (slots, slots): the inverse of the Gram matrix, for projections
+    covariance: Array  # (slots, slots), of Newton steps
+    mean: Array  # (slots, k), of Newton steps
+    totals: Array  # (2,) float64: what the Forgetron has spent, and the perceptron's mistakes
+    counts: Array  # (1,) int64: the number of slots in use
 
 
 class ClusterRows(NamedTuple):

@@ -24,6 +24,7 @@ _NOT_IN_FILES = ("FunctionKernel",)  # it holds a user's function
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "mercer.data": ("TablePreparation",),
+    "mercer.learners": ("BudgetClassifier", "BudgetRegressor"),
     "mercer.learners.local.preparation": ("ColumnPreparation",),
     "mercer.learners.table_model": ("TableModel",),
     **foreign.MODULES,

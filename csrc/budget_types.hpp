@@ -1,0 +1,55 @@
+// Plain data of learning with a budget of support vectors; see reference/types.py.
+#pragma once
+
+#include "types.hpp"
+
+namespace mercer {
+
+// In the order of BUDGET_UPDATES and BUDGET_MAINTENANCE.
+enum class BudgetUpdate { gradient, perceptron, margin_perceptron, passive_aggressive, newton };
+enum class BudgetMaintenance {
+    merge,
+    project,
+    project_newest,
+    absorb,
+    absorb_nearest,
+    remove,
+    oldest,
+    random,
+    shrink,
+    stochastic,
+    stochastic_weighted
+};
+
+struct BudgetRule {
+    BudgetUpdate update;
+    BudgetMaintenance maintenance;
+    Loss loss;
+    int64_t budget;
+    double epsilon, ridge, tolerance;
+};
+
+// A block of rows. `rows` has no columns where the caller keeps the support vectors.
+struct BudgetRows {
+    Matrix<double> cross;
+    double gamma;  // 0: cross holds kernel values; else exponents gamma |x - y|^2
+    const double* norms;
+    Matrix<const double> rows;
+    const int64_t* numbers;
+    const double *y, *steps, *shrinks, *uniforms;
+    Matrix<double> scores;
+    int64_t n_rows, n_columns;  // of scores
+};
+
+// Slots of support vectors. Matrices that an algorithm does not need have no rows.
+struct BudgetState {
+    double* coef;  // (slots, k), packed
+    double* norms;
+    int64_t *born, *column;
+    Matrix<double> rows, between, inverse, covariance;
+    double* mean;  // (slots, k), packed, or null
+    double* totals;
+    int64_t* count;
+};
+
+}  // namespace mercer

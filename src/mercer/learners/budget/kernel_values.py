@@ -1,0 +1,60 @@
+"""Kernel values between rows, as the loops of budget learners take them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer import core
+from mercer._typing import Array, Rows, is_sparse
+from mercer.kernels import Gaussian, Kernel
+from mercer.kernels.evaluation.distances import squared_distances
+
+# Exponents beyond are cut: their kernel value is 0, and sums of them stay finite.
+_LARGEST_EXPONENT = 1e150
+
+
+@dataclass(frozen=True)
+class KernelValues:
+    """A kernel whose parameters are numbers.
+
+    Values of the Gaussian are given as exponents e of k = exp(-e): merging needs them, and the loop takes the
+    exponentials of those alone that it meets. Their bits depend on the two rows alone, not on how a stream is cut.
+    """
+
+    kernel: Kernel
+
+    @property
+    def gamma(self) -> float:
+        """Of the exponents that ``between`` gives; 0 where it gives kernel values."""
+        return self.kernel.bandwidth if isinstance(self.kernel, Gaussian) else 0.0
+
+    def between(self, X: Rows, Y: Rows) -> Array:
+        """Return the kernel values of all pairs of rows, or their exponents, in float64."""
+        gamma = self.gamma
+        if gamma > 0:
+            if is_sparse(X) or is_sparse(Y):
+                exponents = (
+                    np.maximum(gamma * squared_distances(X, Y), 0.0) if Y.shape[0] else np.zeros((X.shape[0], 0))
+                )
+            else:
+                exponents = np.empty((X.shape[0], Y.shape[0]))
+                core.gaussian_exponents(X, Y, gamma, exponents)
+            return np.minimum(exponents, _LARGEST_EXPONENT, out=exponents)
+        if not Y.shape[0]:
+            return np.zeros((X.shape[0], 0))
+        values = np.asarray(self.kernel.evaluate(X, Y), dtype=np.float64)
+        self.kernel.check_finite(values)
+        return values
+
+    def values(self, X: Rows, Y: Rows) -> Array:
+        """Return the kernel values of all pairs of rows."""
+        found = self.between(X, Y)
+        return np.exp(np.negative(found, out=found), out=found) if self.gamma > 0 else found
+
+    def norms(self, X: Rows) -> Array:
+        """Return k(x, x) of all rows."""
+        if self.gamma > 0:
+            return np.ones(X.shape[0])
+        norms = np.asarray(self.kernel.evaluate_diag(X), dtype=np.float64)
+        self.kernel.check_finite(norms)
+        return norms

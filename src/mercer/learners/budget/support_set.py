@@ -1,0 +1,272 @@
+"""The support vectors of a budget learner: a value that learns blocks of rows and returns another value."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from mercer import core
+from mercer._typing import Array, Rows, is_sparse
+from mercer.kernels import Kernel
+from mercer.learners.budget.kernel_values import KernelValues
+from mercer.learners.budget.merge_table import merge_places
+from mercer.learners.budget.plan import BudgetPlan
+from mercer.parallel import one_blas_thread
+from mercer.state import Count, Integers, Member, Reals, Sizes, Stored, part, require
+from mercer.state import Rows as StoredRows
+from mercer.validation import check_memory
+
+# Rows whose kernel values are made at once. Blocks begin at multiples of it in the stream.
+_BLOCK_ROWS = 128
+# After so many rows, matrices that were changed row by row are made from the support vectors again.
+_RENEWAL_ROWS = 4096
+_F8 = (np.float64,)
+
+
+@part("SupportSet")
+@dataclass(frozen=True)
+class SupportSet:
+    """Support vectors x_i and coefficients c_i of f(x) = sum_i c_i k(x_i, x), with what the update carries.
+
+    Never changed in place, so that an interrupted block leaves no trace.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    seed : int
+        With a row's number in the stream it gives the number that decides a removal by chance.
+    rows : array or CSR matrix of shape (m, d), float64
+    coef : ndarray of shape (m, k)
+    norms : ndarray of shape (m,)
+        k(x_i, x_i).
+    born : ndarray of shape (m,)
+        The number in the stream of the row that a support vector was; of the later one, for a merged one.
+    between, inverse, covariance : ndarray of shape (m, m), or (0, 0) where they are not needed
+        Kernel values (exponents, for merging), the inverse of the Gram matrix, and the covariance of Newton steps.
+    mean : ndarray of shape (m, k), or (0, k)
+        f(x_i) of Newton steps.
+    totals : ndarray of shape (2,)
+        What the Forgetron's removals have spent, and the perceptron's mistakes.
+    """
+
+    _stored = Stored(
+        kernel=Member(Kernel),
+        seed=Count(),
+        rows=StoredRows(("m", "d")),
+        coef=Reals(("m", "k"), dtypes=_F8),
+        norms=Reals(("m",), dtypes=_F8),
+        born=Integers(("m",), least=0),
+        between=Reals(("b", "b"), dtypes=_F8),
+        inverse=Reals(("i", "i"), dtypes=_F8),
+        covariance=Reals(("c", "c"), dtypes=_F8),
+        mean=Reals((None, "k"), dtypes=_F8),
+        totals=Reals((2,), dtypes=_F8),
+    )
+
+    kernel: Kernel
+    seed: int
+    rows: Rows
+    coef: Array
+    norms: Array
+    born: Array
+    between: Array
+    inverse: Array
+    covariance: Array
+    mean: Array
+    totals: Array
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        m = sizes["m"]
+        require(self.kernel.is_resolved, "the kernel must have numbers for parameters")
+        require(
+            all(sizes[name] in (0, m) for name in "bic"), "matrices must have a row for each support vector, or none"
+        )
+        require(len(self.mean) in (0, m), "mean must have a row for each support vector, or none")
+        require(self.seed < 2**63, "seed must be below 2^63")
+
+    def is_of(self, plan: BudgetPlan) -> bool:
+        """Return whether this set carries what a plan needs, and no more."""
+        m, newton = len(self.coef), plan.rule.update == "newton"
+        carried = [len(self.between), len(self.inverse), len(self.covariance), len(self.mean)]
+        needed = [plan.keeps_between, plan.keeps_inverse, newton, newton]
+        dense = plan.rule.maintenance != "merge" or not is_sparse(self.rows)
+        return m <= plan.rule.budget and dense and carried == [m * bool(need) for need in needed]
+
+    @classmethod
+    def none(cls, kernel: Kernel, plan: BudgetPlan, X: Rows, n_columns: int, seed: int) -> "SupportSet":
+        """Return the state before the first row, for rows like those of X."""
+        rows = X[:0].astype(np.float64) if X.dtype != object else X[:0]
+        if is_sparse(rows) and plan.rule.maintenance == "merge":
+            rows = rows.toarray()
+        square = np.zeros((0, 0))
+        columns = np.zeros((0, n_columns))
+        born = np.zeros(0, dtype=np.int64)
+        return cls(kernel, seed, rows, columns, np.zeros(0), born, square, square, square, columns, np.zeros(2))
+
+    def scores(self, X: Rows) -> Array:
+        """Return the scores (n, k) of rows."""
+        if not len(self.coef):
+            return np.zeros((X.shape[0], self.coef.shape[1]))
+        values = KernelValues(self.kernel).values(_like(X, self.rows), self.rows)
+        return core.scores(values, self.coef)
+
+    def learn(self, owner: str, plan: BudgetPlan, X: Rows, y: Array, n_seen: int) -> tuple["SupportSet", Array]:
+        """Learn the rows of X in turn; return the support vectors after, and the scores before each row."""
+        slots, scores = _Slots(owner, self, plan, X.shape[0]), np.empty((X.shape[0], self.coef.shape[1]))
+        start = 0
+        while start < X.shape[0]:
+            position = n_seen + start
+            if position and position % _RENEWAL_ROWS == 0:
+                slots.renew()
+            stop = min(start + _BLOCK_ROWS - position % _BLOCK_ROWS, X.shape[0])
+            slots.learn(_like(X[start:stop], self.rows), y[start:stop], position, scores[start:stop])
+            start = stop
+        return slots.frozen(), scores
+
+    def with_columns(self, places: Array, signs: Array, n_columns: int) -> "SupportSet":
+        """Return the set with more columns of scores: column i becomes the columns ``places[i]`` times ``signs[i]``.
+
+        One column of two classes becomes two; a column of several classes stays what it was, at another place.
+        """
+
+        def spread(values: Array) -> Array:
+            wide = np.zeros((len(values), n_columns))
+            wide[:, places] = values * signs
+            return wide
+
+        return replace(self, coef=spread(self.coef), mean=spread(self.mean))
+
+
+class _Slots:
+    """The arrays of a support set with room for more, changed in place by the loop over the rows."""
+
+    def __init__(self, owner: str, support: SupportSet, plan: BudgetPlan, n_rows: int):
+        self._support, self._plan, self._values = support, plan, KernelValues(support.kernel)
+        n, k = support.coef.shape
+        slots = min(plan.rule.budget, n + n_rows) + 1
+        squares = [plan.keeps_between, plan.keeps_inverse, plan.rule.update == "newton"]
+        what = f"the matrices of {slots} support vectors"
+        check_memory(owner, "budget", plan.rule.budget, 2 * 8 * slots**2 * sum(squares), what)
+        self._keeps_rows = support.rows.ndim == 2 and not is_sparse(support.rows)
+        width = support.rows.shape[1] if self._keeps_rows else 0
+        between, inverse, covariance = (
+            _grown(matrix, (slots, slots) if kept else (0, 0))
+            for matrix, kept in zip((support.between, support.inverse, support.covariance), squares, strict=True)
+        )
+        self._state = core.BudgetState(
+            coef=_grown(support.coef, (slots, k)),
+            norms=_grown(support.norms, (slots,)),
+            born=_grown(support.born, (slots,)),
+            column=np.zeros(slots, dtype=np.int64),
+            rows=_grown(support.rows, (slots, width)) if self._keeps_rows else np.zeros((0, 0)),
+            between=between,
+            inverse=inverse,
+            covariance=covariance,
+            mean=_grown(support.mean, (slots if plan.rule.update == "newton" else 0, k)),
+            totals=support.totals.copy(),
+            counts=np.array([n]),
+        )
+        self._kept: Rows = support.rows  # where the loop does not keep the rows itself
+
+    @property
+    def _n(self) -> int:
+        return int(self._state.counts[0])
+
+    def _rows(self) -> Rows:
+        return self._state.rows[: self._n] if self._keeps_rows else self._kept
+
+    def learn(self, X: Rows, y: Array, position: int, scores: Array) -> None:
+        """Learn a few rows, the first of which has the given number in the stream."""
+        n, m, values, state = self._n, X.shape[0], self._values, self._state
+        cross = np.empty((m, n + m))
+        cross[:, :n], cross[:, n:] = values.between(X, self._rows()), values.between(X, X)
+        norms = values.norms(X)
+        steps, shrinks = self._plan.steps(position, norms)
+        numbers = np.arange(position, position + m)
+        rows = core.BudgetRows(
+            cross=cross,
+            gamma=values.gamma,
+            norms=norms,
+            X=X if self._keeps_rows else np.zeros((m, 0)),
+            numbers=numbers,
+            y=y,
+            steps=steps,
+            shrinks=shrinks,
+            uniforms=uniforms(self._support.seed, numbers),
+            scores=scores,
+        )
+        state.column[:n] = np.arange(n)
+        core.budget_learn(self._plan.rule, rows, state, merge_places())
+        if not self._keeps_rows:
+            self._kept = _chosen(self._kept, X, state.column[: self._n])
+
+    def renew(self) -> None:
+        """Make the matrices from the support vectors again, without the rounding of many small changes."""
+        n, state, values = self._n, self._state, self._values
+        if not len(state.between) or not n:
+            return
+        rows = self._rows()
+        if self._plan.rule.maintenance == "merge":
+            state.between[:n, :n] = values.between(rows, rows)
+            return
+        if len(state.inverse):
+            try:
+                with one_blas_thread():
+                    gram = (state.between[:n, :n] + state.between[:n, :n].T) / 2
+                    inverse = cho_solve(cho_factor(gram, lower=True), np.eye(n))
+            except LinAlgError:  # a kernel that is not positive definite: the inverse at hand is as good as any
+                return
+            state.inverse[:n, :n] = (inverse + inverse.T) / 2
+
+    def frozen(self) -> SupportSet:
+        """Return the support vectors in use as a value."""
+        n, state = self._n, self._state
+        return replace(
+            self._support,
+            rows=self._rows().copy() if self._keeps_rows else self._kept,
+            coef=state.coef[:n].copy(),
+            norms=state.norms[:n].copy(),
+            born=state.born[:n].copy(),
+            between=state.between[:n, :n].copy(),
+            inverse=state.inverse[:n, :n].copy(),
+            covariance=state.covariance[:n, :n].copy(),
+            mean=state.mean[:n].copy(),
+            totals=state.totals,
+        )
+
+
+def uniforms(seed: int, numbers: Array) -> Array:
+    """Return a number in [0, 1) for each row number, the same however the stream is cut (SplitMix64)."""
+    with np.errstate(over="ignore"):
+        bits = numbers.astype(np.uint64) + np.uint64(seed % 2**63) * np.uint64(0x9E3779B97F4A7C15)
+        bits = (bits + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        bits ^= bits >> np.uint64(31)
+    return np.asarray((bits >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def _grown(values: Array, shape: tuple[int, ...]) -> Array:
+    """Return a copy at the beginning of zeros of a larger shape."""
+    grown = np.zeros(shape, dtype=values.dtype)
+    grown[tuple(slice(size) for size in values.shape)] = values
+    return grown
+
+
+def _like(X: Rows, rows: Rows) -> Rows:
+    """Return rows in float64, dense if the support vectors are."""
+    if X.dtype == object:
+        return X
+    if is_sparse(X):
+        X = X if is_sparse(rows) else X.toarray()
+    elif is_sparse(rows):
+        X = sparse.csr_array(X)
+    X = X.astype(np.float64, copy=False)
+    return X if is_sparse(X) else np.ascontiguousarray(X)
+
+
+def _chosen(kept: Rows, X: Rows, column: Array) -> Rows:
+    """Return the rows that the slots hold: of those before, or of a block."""
+    pool = sparse.vstack([kept, X], format="csr") if is_sparse(kept) else np.concatenate([kept, X])
+    return pool[column]

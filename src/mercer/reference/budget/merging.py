@@ -1,0 +1,97 @@
+r"""Two Gaussian support vectors become one between them.
+
+For :math:`z = h x_i + (1 - h) x_j` and :math:`\kappa = k(x_i, x_j)` the best coefficient of z is
+:math:`c_z = c_i \kappa^{(1-h)^2} + c_j \kappa^{h^2}`, and the squared norm that is lost
+:math:`|c_i|^2 + |c_j|^2 + 2 c_i \cdot c_j \kappa - |c_z|^2`.
+"""
+
+from math import exp
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.reference.budget.slots import leave, lengths
+from mercer.reference.types import BudgetRows, BudgetState
+
+GOLDEN = (5**0.5 - 1) / 2
+# Steps of the golden-section search on [0, 1/2]: the place is known to 3e-7, and the squared norm to its square.
+N_STEPS = 30
+# Exponents beyond are cut: their kernel value is 0, and sums of them stay finite.
+LARGEST_EXPONENT = 1e150
+
+
+def merge(rows: BudgetRows, state: BudgetState, t: int, table: Array) -> None:
+    """Merge the slot of the least coefficient with the one that loses least; rows after t see the merged one."""
+    n = int(state.counts[0])
+    squares = lengths(state, n)
+    i = int(np.argmin(squares))
+    exponents, products = state.between[i, :n].copy(), state.coef[:n] @ state.coef[i]
+    places = np.where(products > 0, first_places(table, np.exp(-exponents), squares[i], squares), 0.0)
+    losses = lost(exponents, squares[i], squares, products, places)
+    losses[i] = np.inf
+    j = int(np.argmin(losses))
+    exponent, square, product = float(exponents[j]), float(squares[j]), float(products[j])
+    h = float(places[j])
+    if product > 0:
+        h = best_place(exponent, float(squares[i]), square, product)
+    _replace(rows, state, t, i, j, h, exponent)
+    leave(state, i)
+
+
+def first_places(table: Array, values: Array, square: float, squares: Array) -> Array:
+    """Return the places h of the table, by bilinear interpolation in the kernel value and the share of the lesser."""
+    size, sizes = np.sqrt(square), np.sqrt(squares)
+    shares = np.where(size + sizes > 0, size / np.where(size + sizes > 0, size + sizes, 1.0), 0.0)
+    n_values, n_shares = table.shape
+    x = np.clip(values, 0.0, 1.0) * (n_values - 1)
+    y = np.clip(2 * shares, 0.0, 1.0) * (n_shares - 1)
+    a, b = np.minimum(x.astype(np.int64), n_values - 2), np.minimum(y.astype(np.int64), n_shares - 2)
+    u, v = x - a, y - b
+    low = (1 - v) * table[a, b] + v * table[a, b + 1]
+    high = (1 - v) * table[a + 1, b] + v * table[a + 1, b + 1]
+    return np.asarray((1 - u) * low + u * high)
+
+
+def lost(exponents: Array, square: float, squares: Array, products: Array, places: Array) -> Array:
+    """Return the squared norms that are lost by merging at the given places."""
+    left, right = np.exp(-exponents * (1 - places) ** 2), np.exp(-exponents * places**2)
+    merged = square * left**2 + 2 * products * left * right + squares * right**2
+    return np.asarray(square + squares + 2 * products * np.exp(-exponents) - merged)
+
+
+def best_place(exponent: float, square: float, other: float, product: float) -> float:
+    """Return the h in [0, 1/2] of the largest |c_z|, by golden-section search; the lesser coefficient comes first."""
+
+    def value(h: float) -> float:
+        left, right = exp(-exponent * (1 - h) ** 2), exp(-exponent * h * h)
+        return square * left * left + 2 * product * left * right + other * right * right
+
+    low, high = 0.0, 0.5
+    one, two = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_one, at_two = value(one), value(two)
+    for _ in range(N_STEPS):
+        if at_one >= at_two:
+            high, two, at_two = two, one, at_one
+            one = high - GOLDEN * (high - low)
+            at_one = value(one)
+        else:
+            low, one, at_one = one, two, at_two
+            two = low + GOLDEN * (high - low)
+            at_two = value(two)
+    return (low + high) / 2
+
+
+def _replace(rows: BudgetRows, state: BudgetState, t: int, i: int, j: int, h: float, exponent: float) -> None:
+    """Put h x_i + (1 - h) x_j into slot j. Squared distances to it are known from those to x_i and x_j."""
+    n = int(state.counts[0])
+    rest = 1 - h
+    state.coef[j] = exp(-exponent * rest * rest) * state.coef[i] + exp(-exponent * h * h) * state.coef[j]
+    state.rows[j] = h * state.rows[i] + rest * state.rows[j]
+    state.born[j] = max(state.born[i], state.born[j])
+    between = h * state.between[i, :n] + rest * state.between[j, :n] - h * rest * exponent
+    between = np.maximum(between, 0.0)
+    between[j] = 0.0
+    state.between[j, :n] = state.between[:n, j] = between
+    # From the rows, so that the bits do not depend on where a block ends.
+    distances = rows.gamma * np.square(rows.X[t + 1 :] - state.rows[j]).sum(axis=1)
+    rows.cross[t + 1 :, state.column[j]] = np.minimum(distances, LARGEST_EXPONENT)

@@ -1,0 +1,38 @@
+"""Slots of support vectors: a row joins in the last slot, and the last slot fills a hole."""
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.reference.types import BudgetRows, BudgetState
+
+
+def join(rows: BudgetRows, state: BudgetState, t: int, coef: Array, values: Array | None) -> None:
+    """Put row t of the block into the next slot, with its kernel values; None: the exponents of the block are kept."""
+    n = int(state.counts[0])
+    state.coef[n], state.norms[n] = coef, rows.norms[t]
+    state.born[n], state.column[n] = rows.numbers[t], rows.cross.shape[1] - len(rows.norms) + t
+    if len(state.rows):
+        state.rows[n] = rows.X[t]
+    if len(state.between):
+        between = rows.cross[t, state.column[:n]] if values is None else values
+        state.between[n, :n] = state.between[:n, n] = between
+        state.between[n, n] = 0.0 if values is None else rows.norms[t]
+    state.counts[0] = n + 1
+
+
+def leave(state: BudgetState, slot: int) -> None:
+    """Remove a slot: the last one takes its place."""
+    last = int(state.counts[0]) - 1
+    for values in (state.coef, state.mean, state.norms, state.born, state.column, state.rows):
+        if len(values):
+            values[slot] = values[last]
+    for square in (state.between, state.inverse, state.covariance):
+        if len(square):
+            square[slot, : last + 1] = square[last, : last + 1]
+            square[: last + 1, slot] = square[: last + 1, last]
+    state.counts[0] = last
+
+
+def lengths(state: BudgetState, n: int) -> Array:
+    """Return the sums of squares of the coefficients of the first n slots."""
+    return np.asarray(np.square(state.coef[:n]).sum(axis=1))

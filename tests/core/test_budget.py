@@ -1,0 +1,267 @@
+"""Budgets of support vectors: compiled loops against reference ones, and both against brute force."""
+
+import numpy as np
+import pytest
+from oracle import strided
+from scipy.optimize import minimize_scalar
+
+from mercer import _core, core, reference
+from mercer.core import BUDGET_MAINTENANCE, BUDGET_UPDATES, LOSSES, BudgetRows, BudgetRule, BudgetState
+from mercer.learners.budget.merge_table import merge_places
+from mercer.learners.budget.plan import LOSSES_OF_CLASSES, MAINTENANCE
+from mercer.reference.budget import merging, projection, removal
+
+CASES = [
+    (update, maintenance, loss)
+    for update, kinds in MAINTENANCE.items()
+    for maintenance in kinds
+    for loss in LOSSES_OF_CLASSES[update]
+    if not (maintenance.startswith("stochastic") and loss.startswith("squared"))
+]
+REGRESSIONS = [("gradient", "merge"), ("gradient", "remove"), ("passive_aggressive", "absorb")]
+
+
+def problem(update, maintenance, loss, k, budget, n, d=3, seed=0, exponents=True, decay=0.99):
+    """Return a rule, rows, an empty state and a function that makes the next block."""
+    rng = np.random.default_rng([seed, k, budget, n])
+    X = rng.standard_normal((n, d))
+    if k > 1:
+        y = rng.integers(k, size=n).astype(float)
+    else:
+        y = np.where(np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    rule = BudgetRule(update, maintenance, LOSSES.index(loss), budget, 0.1, 0.3, 0.05)
+    slots = budget + 1
+    square, columns = np.zeros((slots, slots)), np.zeros((slots, k))
+    merges, newton = maintenance == "merge", update == "newton"
+    projects = newton or maintenance in ("project", "project_newest")
+    compares = merges or projects or maintenance in ("shrink", "absorb_nearest")
+    state = BudgetState(
+        columns.copy(),
+        np.zeros(slots),
+        np.zeros(slots, dtype=np.int64),
+        np.zeros(slots, dtype=np.int64),
+        np.zeros((slots, d)),
+        square.copy() if compares else np.zeros((0, 0)),
+        square.copy() if projects else np.zeros((0, 0)),
+        square.copy() if newton else np.zeros((0, 0)),
+        columns.copy() if newton else np.zeros((0, k)),
+        np.zeros(2),
+        np.zeros(1, dtype=np.int64),
+    )
+
+    def block(state, start, stop):
+        rows, slots_used = X[start:stop], int(state.counts[0])
+        state.column[:slots_used] = np.arange(slots_used)
+        pool = np.vstack([state.rows[:slots_used], rows])
+        cross = 0.7 * ((rows[:, None] - pool[None]) ** 2).sum(axis=2)
+        m = stop - start
+        return BudgetRows(
+            cross if exponents else np.exp(-cross),
+            0.7 if exponents else 0.0,
+            np.ones(m),
+            rows,
+            np.arange(start, stop),
+            y[start:stop],
+            np.full(m, 0.5),
+            np.full(m, decay),
+            np.random.default_rng(start).random(m),
+            np.zeros((m, k)),
+        )
+
+    return rule, state, block
+
+
+def run(learn, rule, state, block, n, size):
+    scores = []
+    for start in range(0, n, size):
+        rows = block(state, start, min(start + size, n))
+        learn(rule, rows, state, merge_places())
+        scores.append(rows.scores)
+    return np.vstack(scores), state
+
+
+def assert_same_states(one, other):
+    (scores, state), (expected_scores, expected) = one, other
+    assert state.counts[0] == expected.counts[0] > 0
+    n = int(state.counts[0])
+    np.testing.assert_array_equal(state.born[:n], expected.born[:n])
+    # Rounding of one row reaches all later ones; the inverse multiplies it by the condition of the Gram matrix.
+    np.testing.assert_allclose(scores, expected_scores, atol=1e-7)
+    for name in ("coef", "norms", "rows", "between", "inverse", "covariance", "mean"):
+        got, wanted = getattr(state, name), getattr(expected, name)
+        if len(wanted):
+            got, wanted = (a[:n, :n] if name in ("between", "inverse", "covariance") else a[:n] for a in (got, wanted))
+            np.testing.assert_allclose(got, wanted, atol=1e-7 * max(1, np.abs(wanted).max()), err_msg=name)
+    np.testing.assert_allclose(state.totals, expected.totals, atol=1e-9)
+
+
+@pytest.mark.parametrize(("update", "maintenance", "loss"), CASES)
+@pytest.mark.parametrize("k", [1, 3])
+def test_compiled_is_reference(level, update, maintenance, loss, k):
+    for budget, n in ((1, 8), (9, 45)):
+        results = []
+        for learn in (core.budget_learn, reference.budget_learn):
+            rule, state, block = problem(update, maintenance, loss, k, budget, n)
+            results.append(run(learn, rule, state, block, n, 29))
+        assert_same_states(*results)
+
+
+@pytest.mark.parametrize(("update", "maintenance"), REGRESSIONS)
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_compiled_is_reference_in_regression(level, update, maintenance, loss):
+    results = []
+    for learn in (core.budget_learn, reference.budget_learn):
+        rule, state, block = problem(update, maintenance, loss, 1, 9, 60)
+        results.append(run(learn, rule, state, block, 60, 60))
+    assert_same_states(*results)
+
+
+@pytest.mark.parametrize("maintenance", ["project", "absorb_nearest", "shrink", "random"])
+def test_values_are_exponentials_of_exponents(level, maintenance):
+    update = "perceptron"
+    results = []
+    for exponents in (True, False):
+        rule, state, block = problem(update, maintenance, "hinge", 1, 11, 80, exponents=exponents)
+        results.append(run(core.budget_learn, rule, state, block, 80, 33))
+    assert_same_states(*results)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (5, 16, 3), (7, 33, 22), (3, 0, 2), (2, 9, 54)])
+def test_exponents(level, n, m, d):
+    rng = np.random.default_rng(0)
+    X, Y = 1e3 + rng.standard_normal((n, d)), 1e3 + rng.standard_normal((m, d))
+    got, expected = np.full((n, m), np.nan), np.zeros((n, m))
+    _core.gaussian_exponents(strided(X), strided(Y), 0.3, got)
+    reference.gaussian_exponents(X, Y, 0.3, expected)
+    np.testing.assert_allclose(got, expected, rtol=1e-13)
+    for i in range(m):  # the bits of a pair do not depend on its neighbours
+        alone = np.zeros((n, 1))
+        _core.gaussian_exponents(X, Y[i : i + 1], 0.3, alone)
+        np.testing.assert_array_equal(alone[:, 0], got[:, i])
+
+
+def test_merging_loses_what_the_formula_says_and_no_place_loses_less():
+    """Norms in the kernel's space by Gram matrices of three points, places by a search over all of them."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        exponent, (a, b) = rng.exponential(1.0), np.sort(rng.random(2))
+        h = merging.best_place(exponent, a * a, b * b, a * b)
+
+        def lost(h, exponent=exponent, a=a, b=b):
+            # x_i, x_j, z on a line at 0, 1 and 1 - h; squared distances in units of the exponent
+            points = np.array([0.0, 1.0, 1.0 - h])
+            gram = np.exp(-exponent * (points[:, None] - points[None]) ** 2)
+            z = gram[2, 0] * a + gram[2, 1] * b  # the best coefficient of z, as k(z, z) = 1
+            c = np.array([a, b, -z])
+            return c @ gram @ c
+
+        formula = merging.lost(np.array([exponent]), a * a, np.array([b * b]), np.array([a * b]), np.array([h]))[0]
+        assert formula == pytest.approx(lost(h), abs=1e-12)
+        grid = min(lost(place) for place in np.linspace(0, 1, 400))
+        best = minimize_scalar(lost, bounds=(0, 1), method="bounded", options={"xatol": 1e-10}).fun
+        assert formula <= min(grid, best) + 1e-9
+
+
+def test_distances_to_a_merged_point_are_those_of_its_row(level):
+    rule, state, block = problem("gradient", "merge", "hinge", 1, 6, 120)
+    run(core.budget_learn, rule, state, block, 120, 50)
+    n = int(state.counts[0])
+    rows = state.rows[:n]
+    expected = 0.7 * ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(state.between[:n, :n], expected, atol=1e-10)
+
+
+def test_projection_is_the_best_approximation(level):
+    """The function after a projection is the nearest one in the span of the support vectors that stay."""
+    rule, state, block = problem("perceptron", "project", "hinge", 1, 8, 200, decay=1.0)
+    start = 0
+    for start in range(200):
+        rows = block(state, start, start + 1)
+        before = (state.rows[: state.counts[0]].copy(), state.coef[: state.counts[0], 0].copy(), state.counts[0])
+        core.budget_learn(rule, rows, state, merge_places())
+        if before[2] == 8 and not np.array_equal(before[1], state.coef[:8, 0]):
+            break
+    x, y = rows.X[0], rows.y[0]
+    old = np.vstack([before[0], x])
+    coef = np.append(before[1], y)
+    now = state.rows[:8]
+
+    def gram(A, B):
+        return np.exp(-0.7 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+    nearest = np.linalg.solve(gram(now, now), gram(now, old) @ coef)
+    np.testing.assert_allclose(state.coef[:8, 0], nearest, atol=1e-9)
+    losses = []
+    for left in range(9):
+        kept = np.delete(old, left, axis=0)
+        inside = gram(kept, old) @ coef
+        losses.append(coef @ gram(old, old) @ coef - inside @ np.linalg.solve(gram(kept, kept), inside))
+    c = state.coef[:8, 0]
+    lost = coef @ gram(old, old) @ coef - c @ gram(now, now) @ c
+    assert lost == pytest.approx(min(losses), abs=1e-9)
+
+
+def test_shrinking_takes_the_largest_factor():
+    rng = np.random.default_rng(0)
+    for square, linear, constant in zip(rng.normal(size=200), rng.random(200), -rng.random(200), strict=True):
+        factor = removal.largest_factor(square, linear, constant)
+        assert 0 <= factor <= 1
+        assert square * factor**2 + linear * factor + constant <= 1e-12
+        more = min(1.0, factor + 1e-6)
+        assert factor == 1 or square * more**2 + linear * more + constant > 0
+
+
+def test_chances_to_stay_leave_one_out():
+    for sizes in (np.ones(5), np.array([1.0, 1e6, 2.0]), np.random.default_rng(0).random(30), np.array([0.0, 3.0])):
+        stays = removal.chances_to_stay(sizes)
+        assert stays.sum() == pytest.approx(len(sizes) - 1)
+        assert (stays <= 1).all()
+        assert (np.diff(stays[np.argsort(sizes)]) >= -1e-12).all()
+
+
+def test_the_margin_step_is_safe():
+    rule = BudgetRule("margin_perceptron", "project_newest", 0, 5, 0.0, 1.0, 0.1)
+    assert projection.margin_step(rule, np.array([0.5]), 1.0, 0.9, 0.0)[0] == pytest.approx(0.5 / 0.9)
+    assert projection.margin_step(rule, np.array([0.5]), 1.0, 0.9, 0.1**2) is None  # a residual of 0.1 > 0.1 * 0.5
+    assert projection.margin_step(rule, np.array([1.5]), 1.0, 0.9, 0.0) is None
+
+
+def arguments():
+    rule, state, block = problem("gradient", "merge", "hinge", 1, 3, 5)
+    rows = block(state, 0, 5)
+    names = [*BudgetRule._fields, *BudgetRows._fields, *(f"slot_{name}" for name in BudgetState._fields), "table"]
+    numbers = (BUDGET_UPDATES.index(rule.update), BUDGET_MAINTENANCE.index(rule.maintenance), *rule[2:])
+    return dict(zip(names, (*numbers, *rows, *state, merge_places()), strict=True))
+
+
+BAD = [
+    ("update", 5, r"update must lie in \[0, 4\], got 5"),
+    ("maintenance", -1, "maintenance must lie in"),
+    ("loss", 7, "loss must lie in"),
+    ("budget", 0, "budget must be at least 1"),
+    ("ridge", 0.0, "ridge must be positive"),
+    ("cross", np.zeros((5, 4)), r"cross.shape\[1\] must be slots in use and rows of the block together = 5"),
+    ("gamma", 0.0, "gamma must be positive"),
+    ("norms", np.ones(4), r"len\(norms\)"),
+    ("X", np.zeros((5, 2)), r"X.shape\[1\] must be rows.shape\[1\] = 3, got 2"),
+    ("y", np.ones(6), r"len\(y\)"),
+    ("scores", np.zeros((5, 2)), r"coef.shape\[1\]|y must hold class numbers"),
+    ("slot_coef", np.zeros((3, 1)), "coef must have at least 4 rows|number of slots"),
+    ("slot_between", np.zeros((3, 3)), r"between.shape\[0\] must be the number of slots = 4, got 3"),
+    ("slot_rows", np.zeros((0, 0)), "rows must have a row for each slot"),
+    ("slot_counts", np.array([4]), r"counts must lie in \[0, budget\]"),
+    ("table", np.zeros((1, 9)), "table must have at least 2 rows"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), BAD, ids=range(len(BAD)))
+def test_bad_bounds(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        _core.budget_learn(*(arguments() | {name: value}).values())
+
+
+def test_a_column_out_of_bounds_is_refused():
+    good = arguments()
+    good["slot_counts"][0], good["slot_column"][0], good["cross"] = 1, 6, np.zeros((5, 6))
+    with pytest.raises(ValueError, match="column must lie in"):
+        _core.budget_learn(*good.values())
