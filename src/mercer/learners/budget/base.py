@@ -14,18 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array, Rows, Seed
 from mercer.core import BUDGET_MAINTENANCE, BUDGET_UPDATES
 from mercer.data import Block, Blocks
-from mercer.features.base import as_kernel
 from mercer.fitting import Targets
 from mercer.fitting.progress import progress
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import FunctionKernel, Kernel
 from mercer.kernels.custom import as_objects
+from mercer.kernels.parameter import as_kernel
 from mercer.learners.base import Learner
 from mercer.learners.budget.objects import ObjectBlocks
 from mercer.learners.budget.plan import BudgetPlan
 from mercer.learners.budget.support_set import SupportSet
 from mercer.learners.callers import caller_level
-from mercer.learners.predictions import results
 from mercer.learners.training_rows import training_rows
 from mercer.state import Count, Member, OneOf, Real, Sizes, Stored, require
 
@@ -252,7 +251,7 @@ class BudgetLearner(Learner):
         if self._takes_objects(X):
             scores = self.state_.scores(as_objects(X))
         else:
-            scores = results(self, X, self._checked_scores, "score", _BLOCK_ROWS)
+            scores = self._results(X, self._checked_scores, "score", _BLOCK_ROWS)
         return scores.ravel() if self.state_.coef.shape[1] == 1 else scores
 
     def _checked_scores(self, X: Rows) -> Array:
