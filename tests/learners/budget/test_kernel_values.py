@@ -12,7 +12,7 @@ X, Y = np.random.RandomState(0).rand(7, 3), np.random.RandomState(1).rand(5, 3)
 KERNELS = [Gaussian(gamma=0.7), Laplacian(gamma=0.7), Polynomial(2, coef0=1.0), FunctionKernel(lambda A, B: A @ B.T)]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_values_are_the_kernel_s(kernel):
     values = KernelValues(kernel)
     np.testing.assert_allclose(values.values(X, Y), kernel(X, Y), rtol=1e-12)
