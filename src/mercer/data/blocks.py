@@ -13,6 +13,8 @@ from mercer._typing import Array, Rows
 from mercer.config import get_config
 from mercer.data.columns import Choice, Column, refuse_text
 from mercer.data.sources import Block, Reader, Source, entries, own_rows, source_of, stacked
+from mercer.data.sources.objects import ObjectSource
+from mercer.structures import Ragged
 from mercer.validation import block_norm, check_matrix
 
 # The layout of rows by whether they are sparse, for errors.
@@ -59,7 +61,8 @@ class Blocks:
         self.reader = reader
         self.block_rows = block_rows
         self.owner = owner
-        self._y, self._sample_weight, self._trusted = y, sample_weight, trusted
+        self._y, self._sample_weight = y, sample_weight
+        self._trusted = trusted or isinstance(reader, ObjectSource)  # packed objects hold no number that is not finite
         self._n_rows = reader.n_rows
         if y is not None and reader.labelled:
             raise ValueError(f"{owner}: y is given twice, by the source of X and as an argument. Leave one out.")
@@ -106,7 +109,9 @@ class Blocks:
         for block in self.labelled():
             X = block.X
             parts = {"y": block.y, "sample_weight": block.sample_weight}
-            if isinstance(X, np.ndarray):
+            if isinstance(X, Ragged):
+                parts |= X.content()
+            elif isinstance(X, np.ndarray):
                 parts["values"] = X
             else:
                 lengths = np.diff(X.indptr).astype(np.int64)

@@ -231,6 +231,11 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self.kernel_.domain if hasattr(self, "kernel_") else "rows"
 
     @property
+    def features_per_row(self) -> int:
+        """The number of features that a row takes memory for: all, unless they are sparse."""
+        return self.n_features_out_
+
+    @property
     def is_random(self) -> bool:
         """Whether another draw would have other features. A map that may be exact says so after ``fit``."""
         return True

@@ -10,6 +10,7 @@ from mercer.features import FeatureMap, feature_map
 from mercer.fitting.survey import Sample
 from mercer.kernels import Kernel
 from mercer.kernels.parameter import as_kernel
+from mercer.kernels.structured.parts import is_keyed
 from mercer.validation import check_integer, check_memory
 
 # Rows per block: few enough for accurate products of float32 features, and enough for fast ones.
@@ -19,6 +20,9 @@ _BLOCK_BYTES = 2**26
 # Rows that a map, and a kernel with parameters from the data, are fitted on: the least number, and rows per feature.
 _SAMPLE_ROWS = 4096
 _SAMPLE_ROWS_PER_FEATURE = 4
+# What n_components="auto" means for kernels of objects: hashed columns, sparse, for kernels that count parts; dense
+# features for others.
+_KEYED_FEATURES, _OBJECT_FEATURES = 2**18, 2**10
 # Fewest vectors of one float64 per feature that a solver holds.
 _VECTORS = 6
 
@@ -67,8 +71,13 @@ class MapPlan:
             if not isinstance(given, FeatureMap):
                 raise ValueError(f"{owner}: {given_name} must be a feature map such as TensorSketch(), got {given!r}.")
             return cls(owner, kernel, 0, given, width_name)
+        of_objects = kernel.domain != "rows"
+        if of_objects and isinstance(n_features, str) and n_features == "auto":
+            n_features = _KEYED_FEATURES if is_keyed(kernel) else _OBJECT_FEATURES
         wanted = check_integer(owner, width_name, n_features)
-        return cls(owner, kernel, wanted, None, width_name, max(_SAMPLE_ROWS, _SAMPLE_ROWS_PER_FEATURE * wanted))
+        # hashed features of objects learn nothing from the rows, however many they are
+        n_sampled = _SAMPLE_ROWS if of_objects else max(_SAMPLE_ROWS, _SAMPLE_ROWS_PER_FEATURE * wanted)
+        return cls(owner, kernel, wanted, None, width_name, n_sampled)
 
     def check_size(self, n_columns: int, itemsize: int) -> None:
         """Refuse more features than memory allows, before a row is read."""

@@ -11,6 +11,7 @@ from mercer.data import Block, Blocks
 from mercer.fitting.passes import Passes
 from mercer.fitting.targets import Targets
 from mercer.stats import ColumnRanges, RowSample, Statistic
+from mercer.structures import Ragged
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class _Look:
     def update(self, targets: Targets, block: Block, weight: Array) -> Self:
         self.weight += float(weight.sum())
         counts = weight > 0
-        self.ranges.update(block.X if counts.all() else block.X[counts])
+        if not isinstance(block.X, Ragged):  # objects have no columns of numbers
+            self.ranges.update(block.X if counts.all() else block.X[counts])
         self.sample.update(block.X, block.first_row, weight)
         self.found = targets.found_in(block, weight)
         return self

@@ -21,7 +21,7 @@ from mercer.learners.callers import caller_level
 from mercer.learners.far_rows import LEVEL, LIMITS
 from mercer.learners.predictions import LinearScores, Predictor
 from mercer.learners.shrinkage import Leverage, Shrinker, returns_to_prior
-from mercer.learners.training_rows import training_rows
+from mercer.learners.training_rows import domain_of, training_rows
 from mercer.solvers import Solution
 from mercer.state import Count, Either, Member, Names, Real, Reals, Sizes, Stored, require
 
@@ -89,7 +89,9 @@ class Learner(Predictor, NestedParams, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        domain = domain_of(self)
+        tags.input_tags.sparse = tags.input_tags.two_d_array = domain == "rows"
+        tags.input_tags.string = domain == "strings"
         return tags
 
 
@@ -147,7 +149,7 @@ class KernelLearner(Learner):
         n_features = self.feature_map_.n_features_out_
         plan.check_vectors(n_features, itemsize)
         self._set_far_limits(self.feature_map_, survey)
-        block_rows = rows_per_block(n_features, blocks.width, itemsize)
+        block_rows = rows_per_block(self.feature_map_.features_per_row, blocks.width, itemsize)
         cut = cut.recut(block_rows, name, trusted=targets.checked)
         rows = FeatureRows(self.feature_map_, cut, survey.targets, passes, survey.sample, start)
         self._keep(rows.solved(self._solve), rows)

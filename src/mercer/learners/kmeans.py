@@ -32,6 +32,7 @@ from mercer.solvers import (
     random_rows,
 )
 from mercer.state import Count, Integers, Real, Reals, Stored
+from mercer.structures import Ragged
 from mercer.validation import check_integer, check_matrix, check_real, check_weights
 
 # Fewest rows per cluster that the first centres are drawn from.
@@ -301,6 +302,8 @@ def _hashes(X: Rows) -> Array:
 
     The sum over the entries of splitmix64's mixture of their bits and columns.
     """
+    if isinstance(X, Ragged):
+        return X.hashes()
     columns = splitmix64(np.arange(X.shape[1], dtype=np.uint64))
     if not sparse.issparse(X):
         return np.asarray(np.where(X == 0, np.uint64(0), splitmix64(_bits(X) ^ columns)).sum(axis=1))

@@ -16,8 +16,9 @@ from mercer.features import FeatureMap
 from mercer.fitting.map_plan import rows_per_block
 from mercer.learners.far_rows import FarRows, KnowsFarRows
 from mercer.learners.shrinkage import Shrinker
-from mercer.learners.training_rows import check_width
-from mercer.validation import check_finite_result, check_jobs, check_rows, rows_from
+from mercer.learners.training_rows import check_width, domain_of
+from mercer.structures import check_objects
+from mercer.validation import check_finite_result, check_jobs, rows_from
 
 # Rows per block of a prediction: at most 32 MiB of features, at least 256 rows, and at most an eighth of all rows.
 _SCORED_BYTES, _SCORED_ROWS, _SHARES = 2**25, 256, 8
@@ -51,7 +52,9 @@ class Predictor(KnowsFarRows):
         """
         check_is_fitted(self)
         name = type(self).__name__
-        blocks = X if isinstance(X, Blocks) else as_blocks(check_rows(self, X, reset=False), owner=name)
+        blocks = (
+            X if isinstance(X, Blocks) else as_blocks(check_objects(self, domain_of(self), X, reset=False), owner=name)
+        )
         check_width(self, blocks)
         far = self._far_rows()
 
@@ -89,7 +92,7 @@ class LinearScores(Predictor):
             return scores
 
         def size(blocks: Blocks) -> int:
-            return rows_to_score(blocks, feature_map.n_features_out_)
+            return rows_to_score(blocks, feature_map.features_per_row)
 
         scores = self._results(X, work, "score", size, None if shrinker is None else shrinker.finish)
         return scores.ravel() if self.coef_.ndim == 1 else scores

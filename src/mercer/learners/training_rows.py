@@ -9,8 +9,12 @@ from numpy.typing import ArrayLike
 
 from mercer._typing import Array, RowsLike
 from mercer.data import Blocks, as_blocks
+from mercer.features import FeatureMap
 from mercer.fitting import Targets
-from mercer.validation import check_rows, check_weights
+from mercer.kernels import Kernel
+from mercer.structures import check_objects
+from mercer.structures.domains import Domain
+from mercer.validation import check_weights
 
 T = TypeVar("T", bound=Targets)
 
@@ -48,10 +52,19 @@ def training_rows(
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     if isinstance(X, Iterator):
         as_blocks(X, owner=name)  # refuses an iterator, and says what to give
-    rows = check_rows(estimator, X, reset=reset)
+    rows = check_objects(estimator, domain_of(estimator), X, reset=reset)
     y = None if y is None else targets.check(y)
     weight = None if sample_weight is None else check_weights(name, sample_weight, rows.shape[0])
     return as_blocks(rows, y, sample_weight=weight, owner=name), replace(targets, checked=True)
+
+
+def domain_of(estimator: object) -> Domain:
+    """Return what a learner takes: rows, or the objects of its map or of its kernel."""
+    for name in ("features", "kernel"):
+        value = getattr(estimator, name, None)
+        if isinstance(value, FeatureMap | Kernel):
+            return value.domain
+    return "rows"
 
 
 def check_width(estimator: HasColumns, blocks: Blocks) -> None:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from mercer._typing import Array, Rows
+from mercer.structures.ragged import stack_rows
 
 _WORDS = 4  # per step of the counter of Philox
 
@@ -124,8 +124,9 @@ class RowSample:
         part = self._parts[0]
         if len(self._parts) > 1:
             held = [part.rows for part in self._parts]
-            rows = sparse.vstack(held, format="csr") if sparse.issparse(part.rows) else np.vstack(held)
-            part = _Part(rows, *(np.concatenate(columns) for columns in list(zip(*self._parts, strict=True))[1:]))
+            part = _Part(
+                stack_rows(held), *(np.concatenate(columns) for columns in list(zip(*self._parts, strict=True))[1:])
+            )
         if len(part.keys) > self.size:
             part = part.take(np.sort(np.argsort(part.keys, kind="stable")[: self.size]))
         self._parts = [part]

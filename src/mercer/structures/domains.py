@@ -34,8 +34,8 @@ def as_rows(owner: str, domain: Domain, X: Any, name: str = "X") -> Any:
     if domain == "rows":
         if isinstance(X, Ragged):
             raise ValueError(
-                f"{owner}: {name} is {X!r}, and this kernel compares rows of numbers. Take a kernel of "
-                f"{_domain_of(X)}, or leave the kernel of numbers out."
+                f"{owner}: {name} is {X!r}, and the kernel here compares rows of numbers. Take a kernel of "
+                f"{_domain_of(X)}, or make features of the objects first (mercer.features.PartFeatures)."
             )
         return check_matrix(owner, name, X)
     packed = _PACKED[domain]

@@ -1,11 +1,13 @@
 """What all packed objects share: flat arrays, the pointers of each object, and the manners of a column of rows."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from types import EllipsisType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy import sparse
 
 from mercer._typing import Array
 
@@ -60,6 +62,27 @@ class Ragged:
         """Bytes of all arrays."""
         held = [*self._pointers.values(), *(array for array in self._arrays.values() if array is not None)]
         return sum(int(array.nbytes) for array in held)
+
+    def content(self) -> dict[str, Array]:
+        """Return all arrays by name, with the sizes of the objects in place of pointers: those of parts join up."""
+        sizes = {f"{level} sizes": np.diff(pointers) for level, pointers in self._pointers.items()}
+        return sizes | {name: array for name, array in self._arrays.items() if array is not None}
+
+    def hashes(self) -> Array:
+        """Return a hash of 64 bits of each object: equal for equal objects, wherever they stand."""
+        out = np.empty(len(self), dtype=np.uint64)
+        for i in range(len(self)):
+            parts = sorted(self._range(i, i + 1).content().items())
+            digest = blake2b(b"".join(np.ascontiguousarray(part).tobytes() for _, part in parts), digest_size=8)
+            out[i] = int.from_bytes(digest.digest(), "little")
+        return out
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Refuse to become an array: what computes with rows of numbers does not take objects."""
+        raise TypeError(
+            f"{type(self).__name__}: packed objects are no array of numbers, and this computation needs one. Make "
+            "features of them first (mercer.features.PartFeatures, mercer.features.ConvolutionFeatures)."
+        )
 
     def __len__(self) -> int:
         return len(self.pointers()) - 1
@@ -147,6 +170,13 @@ class Ragged:
         other = object.__new__(cls)
         Ragged.__init__(other, pointers, arrays, dtype)
         return other
+
+
+def stack_rows(parts: Sequence[Any]) -> Any:
+    """Return rows of one kind, arrays, CSR matrices or packed objects, one after the other."""
+    if isinstance(parts[0], Ragged):
+        return type(parts[0]).stack(parts)
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
 def ends_of(sizes: Sequence[int] | Array) -> Array:

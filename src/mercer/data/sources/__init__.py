@@ -12,6 +12,8 @@ from mercer.data.sources.arrays import ArraySource
 from mercer.data.sources.base import Block, Reader, Source, entries, own_rows, stacked
 from mercer.data.sources.files import FORMATS, open_source
 from mercer.data.sources.generator import GeneratorSource, once_only
+from mercer.data.sources.objects import ObjectSource
+from mercer.structures import Ragged
 
 __all__ = ["FORMATS", "Block", "Reader", "Source", "entries", "open_source", "own_rows", "source_of", "stacked"]
 
@@ -22,6 +24,8 @@ def source_of(owner: str, X: Any) -> Reader:
         return open_source(Path(fspath(X)))
     if isinstance(X, Reader):
         return X
+    if isinstance(X, Ragged):
+        return ObjectSource(X)
     package = type(X).__module__.partition(".")[0]
     if package == "pyarrow" and hasattr(X, "schema"):
         from mercer.data.sources.arrow import TableSource  # noqa: PLC0415 - pyarrow is optional

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mercer._typing import Array, Csr, Rows, is_sparse
 from mercer.data.columns import Choice, Codes, Columns, Kind
+from mercer.structures.ragged import stack_rows
 
 # Default number of rows per piece: that of the blocks of a learner.
 PIECE_ROWS = 4096
@@ -47,8 +48,7 @@ def stacked(blocks: list[Block]) -> Block:
     """Return the rows of several blocks as one block, without categories."""
     if len(blocks) == 1:
         return blocks[0]
-    parts = [block.X for block in blocks]
-    X: Rows = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
+    X: Rows = stack_rows([block.X for block in blocks])
     y, weight = _joined([block.y for block in blocks]), _joined([block.sample_weight for block in blocks])
     return Block(X, y, weight, blocks[0].first_row)
 

@@ -24,6 +24,8 @@ from mercer.validation import check_integer, check_memory
 
 # Features from which on "auto" output is sparse.
 _SPARSE_FROM = 2**14
+# Entries of a sparse row, taken for granted where sizes of blocks are chosen.
+_STORED = 2**11
 # Items (letters, nodes) of the objects of a block: their keys stay in the second-level cache.
 _BLOCK_ITEMS = 2**14
 
@@ -239,6 +241,11 @@ class PartFeatures(KernelMap):
         counted = [self._counted(self.kernel_, rows) for rows in (X, Y)]
         left, right = (key_matrix(part, self.keys_) for part in counted)
         return np.asarray((left @ right.T).toarray() - self.kernel_.evaluate(X, Y))
+
+    @property
+    @override
+    def features_per_row(self) -> int:
+        return min(self.n_features_out_, _STORED) if self.is_sparse_ else self.n_features_out_
 
     @override
     def least_features(self, n_features: int) -> int:
