@@ -205,6 +205,8 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     yield mercer.TunedRegressor(**small), ROWS, one
     yield mercer.TunedClassifier(class_weight="balanced", **small), np.where(ROWS > 0.95, np.nan, ROWS), LABELS
     yield mercer.TunedClassifier(), ROWS.astype(np.float32), one > 0.5
+    codes = np.column_stack([np.arange(300) % 4, np.arange(300) % 7]).astype(float)
+    yield mercer.TunedRegressor(**small), codes, np.array([3.0, -2.0, 4.0, 0.0])[np.arange(300) % 4]
     additive = np.random.RandomState(0).standard_normal((300, 8))
     yield mercer.TunedClassifier(**small), additive, np.sin(2 * additive).sum(axis=1) > 0
     yield mercer.KernelOneClassSVM(GAUSSIAN, **few), ROWS, None

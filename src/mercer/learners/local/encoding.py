@@ -1,12 +1,13 @@
 """All columns of a table as columns of numbers, not scaled."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mercer._typing import Array
 from mercer.learners.local.table_columns import RawTable, TableColumn
+from mercer.learners.local.target_statistics import TargetStatistics
 from mercer.state import Integers, Many, Member, Sizes, Stored, Text, part, require
 
 
@@ -24,7 +25,9 @@ class TableEncoding:
     sources : ndarray of int
         The column of the table that each kept column comes from.
     names : list of str
-        The names of the kept columns.
+        The names of the kept columns, and of the statistics.
+    statistics : list of TargetStatistics
+        Columns of numbers that follow the kept columns.
 
     Examples
     --------
@@ -39,14 +42,16 @@ class TableEncoding:
     _stored = Stored(
         columns=Many(Member(TableColumn), "d"),
         kept=Integers(("out",), (np.int64,), least=0),
-        sources=Integers(("out",), (np.int64,), least=0, below="d"),
-        names=Many(Text(), "out"),
+        sources=Integers(("width",), (np.int64,), least=0, below="d"),
+        names=Many(Text(), "width"),
+        statistics=Many(Member(TargetStatistics)),
     )
 
     columns: list[TableColumn]
     kept: Array
     sources: Array
     names: list[str]
+    statistics: list[TargetStatistics] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -67,13 +72,36 @@ class TableEncoding:
 
     @property
     def n_columns(self) -> int:
-        """Number of kept columns of numbers."""
-        return len(self.kept)
+        """Number of columns of numbers."""
+        return len(self.names)
 
     @property
     def n_sources(self) -> int:
         """Number of columns of the table."""
         return len(self.columns)
+
+    def with_statistics(
+        self, table: RawTable, columns: Sequence[int], Y: Array, weight: Array, names: Sequence[str], *, instead: bool
+    ) -> "TableEncoding":
+        """Add the mean targets (n, k) of the levels of some columns; for text, ``instead`` of columns of 0 and 1."""
+        found = [TargetStatistics.of(j, table.values[j], Y, weight) for j in columns]
+        dropped = [j for j in columns if instead and table.kinds[j] == "categories"]
+        stays = ~np.isin(self.sources, dropped)
+        n_targets = Y.shape[1]
+        added = [f"{names[j]} mean of y{k if n_targets > 1 else ''}" for j in columns for k in range(n_targets)]
+        return TableEncoding(
+            self.columns,
+            self.kept[stays],
+            np.concatenate([self.sources[stays], np.repeat(columns, n_targets)]).astype(np.int64),
+            [*(name for name, stay in zip(self.names, stays, strict=True) if stay), *added],
+            found,
+        )
+
+    def training_numbers(self, table: RawTable, Y: Array, weight: Array, seed: int) -> Array:
+        """Return the numbers of the training rows: no row is in its own statistics."""
+        values = table.values
+        parts = [one.training_means(values[one.column], Y, weight, seed) for one in self.statistics]
+        return np.column_stack([_expanded(self.columns, table)[:, self.kept], *parts])
 
     def numbers(self, table: RawTable, owner: str = "ColumnPreparation") -> Array:
         """Return the kept columns of numbers of a table, float64."""
@@ -83,11 +111,18 @@ class TableEncoding:
                     f"{owner}: column {j} of X held {column.kind} in fit and holds {kind} now. Convert it to the type "
                     "that it had."
                 )
-        return _expanded(self.columns, table)[:, self.kept]
+        parts = [one.means(table.values[one.column]) for one in self.statistics]
+        return np.column_stack([_expanded(self.columns, table)[:, self.kept], *parts])
 
     def _check_stored(self, sizes: Sizes) -> None:
         width = sum(len(column.names("")) for column in self.columns)
-        require(len(self.kept) and self.kept.max() < width, "kept must be numbers of columns")
+        require(not len(self.kept) or self.kept.max() < width, "kept must be numbers of columns")
+        n_statistics = sum(one.n_targets for one in self.statistics)
+        require(sizes["width"] == sizes["out"] + n_statistics >= 1, "names must be those of all columns of numbers")
+        for one in self.statistics:
+            require(one.column < sizes["d"], "statistics must be of columns of the table")
+            is_text = self.columns[one.column].kind == "categories"
+            require(is_text == bool(one.texts), "statistics must be of the kind of their column")
 
 
 def _expanded(columns: list[TableColumn], table: RawTable) -> Array:

@@ -306,7 +306,10 @@ class Search:
             self.ended = "time_budget"
         return late
 
-    def _note(self, step: str, what: str, error: float, start: float) -> None:
-        trial = Trial(step, what, float(error), time.monotonic() - start)
+    def note(self, trial: Trial) -> None:
+        """Add a trial to those of the search, and tell of it."""
         self.trials.append(trial)
         self._tell(trial)
+
+    def _note(self, step: str, what: str, error: float, start: float) -> None:
+        self.note(Trial(step, what, float(error), time.monotonic() - start))

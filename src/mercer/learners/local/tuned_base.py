@@ -14,6 +14,7 @@ from mercer._typing import Array, RowsLike, Seed
 from mercer.fitting import HeldTargets, Numbers, Targets
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import Learner
+from mercer.learners.local.category_choice import CategoryChoice
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.low_order import LowOrderRidge, blend
 from mercer.learners.local.preparation import ColumnPreparation
@@ -138,19 +139,25 @@ class TunedEstimator(Learner, Generic[T]):
 
     def _search(self, table: RawTable, held: HeldTargets[T], seed: int, start: float) -> tuple[Search, Array, Choice]:
         """Choose how columns are prepared, the metric and the kernel; return the prepared rows."""
-        preparation = self.preparation_
-        preparation.encoding_ = TableEncoding.of(table, preparation.column_names, sample_weight=held.weight)
+        preparation, standardised = self.preparation_, self._standardised(held)
+        names = preparation.column_names
+        plain = TableEncoding.of(table, names, sample_weight=held.weight)
+        trials: list[Trial] = []
+        with one_blas_thread():
+            encoding = CategoryChoice(table, standardised, names, seed).best(plain, trials.append)
+        preparation.encoding_ = encoding
         preparation.dtype_ = np.dtype(np.float64 if table.n_rows <= _FLOAT64_ROWS else np.float32)
-        deadline = np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget
         search = Search(
-            preparation.encoding_.numbers(table),
-            self._standardised(held),
+            encoding.training_numbers(table, standardised.Y, held.weight, seed),
+            standardised,
             dtype=preparation.dtype_,
             leaf_rows=self.leaf_rows,
             seed=seed,
-            deadline=deadline,
+            deadline=np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget,
             tell=self._tell,
         )
+        for trial in trials:
+            search.note(trial)
         with one_blas_thread():  # products on two threads round differently: a near tie would be decided by chance
             scaling, rows, choice = search.run()
         preparation.method, preparation.scaling_ = scaling.method, scaling
