@@ -114,6 +114,77 @@ def test_a_time_budget_ends_the_search_with_a_model(table):
     assert model.score(X, y) > 0.5
 
 
+@pytest.mark.parametrize("after", [1, 4, 12])
+def test_an_interruption_keeps_the_best_so_far_only_where_that_is_asked_for(table, after, monkeypatch):
+    X, y = table
+    told = []
+
+    def interrupt(self, trial):
+        told.append(trial)
+        if len(told) == after:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TunedRegressor, "_tell", interrupt)
+    plain = TunedRegressor(random_state=0, leaf_rows=200)
+    with pytest.raises(KeyboardInterrupt):
+        plain.fit(X, y)
+    assert not hasattr(plain, "model_")
+    told.clear()
+    kept = TunedRegressor(random_state=0, leaf_rows=200, keep_interrupted=True)
+    if after == 1:  # before the columns are scaled there is nothing to keep
+        with pytest.raises(KeyboardInterrupt):
+            kept.fit(X, y)
+        return
+    kept.fit(X, y)
+    assert kept.report_.ended == "interrupted"
+    assert kept.report_.chosen["trees"] == "1"
+    assert kept.score(X, y) > 0.5
+
+
+def test_several_targets_are_those_of_single_fits_in_shape_and_quality(table):
+    X, y = table
+    Y = np.column_stack([y, 1e6 * np.cos(X[:, 0])])
+    model = TunedRegressor(random_state=0, leaf_rows=300).fit(X[:600], Y[:600])
+    assert model.predict(X[600:]).shape == (300, 2)
+    assert model.score(X[600:], Y[600:]) > 0.85
+    intervals = model.predict_interval(X[600:], 0.9)
+    assert intervals.shape == (300, 2, 2)
+    inside = (intervals[..., 0] <= Y[600:]) & (Y[600:] <= intervals[..., 1])
+    # 300 rows: five standard errors are 8.7 points, and 600 training rows leave 3 more unknown.
+    assert np.abs(inside.mean(axis=0) - 0.9).max() < 0.117
+    np.testing.assert_array_equal(loads(dumps(model)).predict(X), model.predict(X))
+
+
+def test_standard_deviations_are_the_size_of_the_residuals(table, regressor):
+    X, y = table
+    predicted, deviation = regressor.predict(X[600:], return_std=True)
+    np.testing.assert_array_equal(predicted, regressor.predict(X[600:]))
+    ratio = (y[600:] - predicted) / deviation
+    # The mean square of 300 ratios of variance 1 has a standard error of 8 % for normal noise.
+    assert 0.6 < np.sqrt(np.mean(ratio**2)) < 1.4
+    noisy = X[600:, 2] > 0.3
+    assert deviation[noisy].mean() > 2 * deviation[X[600:, 2] < -0.3].mean()
+
+
+@pytest.mark.parametrize("coverage", [0.7, 0.95])
+def test_sets_hold_the_class_as_often_as_they_say(coverage):
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((3000, 2))
+    logits = np.column_stack([2 * np.sin(2 * X[:, 0]), X[:, 1], -X[:, 1]])
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    y = (p.cumsum(axis=1) < rng.random_sample((3000, 1))).sum(axis=1)
+    model = TunedClassifier(random_state=0, leaf_rows=500).fit(X[:1000], y[:1000])
+    sets = model.predict_set(X[1000:], coverage)
+    inside = sets[np.arange(2000), y[1000:]]
+    # A false alarm in 1e-6 runs for exact coverage, and 4 points for what 1000 training rows leave unknown.
+    assert inside.mean() > binom.ppf(5e-7, 2000, coverage) / 2000 - 0.04
+    if coverage > 0.9:  # with 0.7 the most probable class alone covers nearly as much
+        assert inside.mean() < binom.ppf(1 - 5e-7, 2000, coverage) / 2000 + 0.04
+    assert sets.any(axis=1).all()
+    with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
+        model.predict_set(X, 1.0)
+
+
 def test_float32_sparse_and_missing_values(table, regressor):
     X, y = table
     np.testing.assert_allclose(regressor.predict(sparse.csr_array(X[600:])), regressor.predict(X[600:]))

@@ -91,6 +91,12 @@ class Intervals:
         quantiles = self.ratios[places, np.arange(self.ratios.shape[1])]
         return np.asarray(quantiles * np.exp(self.size.predict(X).astype(np.float64)))
 
+    def standard_deviations(self, X: Array) -> Array:
+        """Return the root mean square of the residual that is expected for each row and target (n, k)."""
+        weight = np.diff(self.shares, axis=0, prepend=0.0)
+        ratio = np.sqrt(np.sum(weight * self.ratios**2, axis=0) / weight.sum(axis=0))
+        return np.asarray(ratio * np.exp(self.size.predict(X).astype(np.float64)))
+
     def _check_stored(self, sizes: Sizes) -> None:
         require(sizes["n"] >= 1, "ratios must hold a row")
         require(self.size.loo_residuals_.shape[1:] == (sizes["k"],), "size must be of as many targets as ratios")

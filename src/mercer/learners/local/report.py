@@ -28,7 +28,8 @@ class TuningReport:
     Attributes
     ----------
     steps, tried : list of str
-        The step of each trial ("columns", "metric", "kernel", "scale", "alpha", "low order"), and what it tried.
+        The step of each trial ("categories", "columns", "metric", "kernel", "scale", "alpha", "low order"), and what
+        it tried.
     errors : list of float
         The error of each trial.
     chosen : dict of str to str
@@ -36,7 +37,7 @@ class TuningReport:
     error : float
         The error of the final model on all rows.
     ended : str
-        Why the search ended: "done" or "time_budget".
+        Why the search ended: "done", "time_budget" or "interrupted".
     trial_seconds : list of float
         The time of each trial. Times are no fields of this class: reports of two equal fits are equal.
     seconds : float

@@ -19,6 +19,8 @@ from mercer.solvers.local.trees import RandomTree
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
 _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
+# Rows of a fit that takes the place of an interrupted one.
+_LEAST_SAMPLE = 1024
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 # Leaves and landmarks of the fits that choose a kernel.
@@ -98,6 +100,8 @@ class Search:
     seed : int
     deadline : float
         The value of ``time.monotonic`` at which the search ends; inf for none.
+    keep_interrupted : bool
+        Whether ``KeyboardInterrupt`` ends the search as a deadline does, once the scaling of columns is chosen.
     tell : callable
         Called with each trial.
     """
@@ -111,15 +115,18 @@ class Search:
         leaf_rows: int,
         seed: int,
         deadline: float = np.inf,
+        keep_interrupted: bool = False,
         tell: Callable[[Trial], None] = lambda trial: None,
     ):
         self._raw, self._Y, self._weight, self._left_out = rows, held.Y, held.weight, held.left_out
         self._dtype, self._leaf_rows, self._deadline, self._tell = dtype, leaf_rows, deadline, tell
+        self._keep_interrupted = keep_interrupted
         self._variance = variances(held.Y, held.weight)
         self._rng = np.random.RandomState(seed)
         self._seed = seed
         self._systems: dict[str, _MetricLeaves] = {}
         self._held: dict[tuple[str, str, float], LeafSystem] = {}
+        self._found: list[Choice] = []
         self.trials: list[Trial] = []
         self.ended = "done"
         self.metrics: dict[str, MetricFit] = {}
@@ -130,14 +137,26 @@ class Search:
         scaling = self._choose_scaling()
         rows = scaling.transform(self._raw, self._dtype)
         self._rows = rows
-        self._learn_metrics(rows)
-        best = Choice("diagonal", "Matern 3/2", 1.0, self._first_alpha("diagonal"))
         try:
+            self._learn_metrics(rows)
             best = self._choose_kernel()
         except OutOfTimeError:
-            self.ended = "time_budget"
-            best = min(self._found, key=lambda choice: choice.error, default=best)
+            best = self._best_so_far()
+        except KeyboardInterrupt:
+            if not self._keep_interrupted:
+                raise
+            self.ended = "interrupted"
+            best = self._best_so_far()
         return scaling, rows, best
+
+    def _best_so_far(self) -> Choice:
+        """Return the best choice that was tried; where there is none, a kernel with what is known of the metric."""
+        if not self.metrics:
+            some = self._sample(_LEAST_SAMPLE)
+            self.metrics["diagonal"] = first_fit(self._metric_rows(self._rows[some], some))
+        metric = min(self.metrics, key=lambda name: self.metrics[name].error)
+        plain = Choice(metric, "Matern 3/2", 1.0, self._first_alpha(metric))
+        return min(self._found, key=lambda choice: choice.error, default=plain)
 
     def low_order(self, local_residuals: Array) -> LowOrderChoice | None:
         """Return the best kernel of low order, None where it cannot come near the local model.
@@ -218,7 +237,6 @@ class Search:
         self.importances = np.maximum(np.diagonal(best_of_all.gradients), 0.0)
 
     def _choose_kernel(self) -> Choice:
-        self._found: list[Choice] = []
         queries = self._rng.permutation(len(self._rows))[:_LEAVES]
         starts: dict[tuple[str, str], Choice] = {}
         for metric, families in _TRIED.items():

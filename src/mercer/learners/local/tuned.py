@@ -1,6 +1,7 @@
 """Estimators that choose everything themselves, by leave-one-out errors of the training rows."""
 
 from dataclasses import replace
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
@@ -10,6 +11,7 @@ from mercer.fitting import Classes, HeldTargets, Numbers, Targets
 from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.learners.local.calibration import Calibration
 from mercer.learners.local.intervals import Intervals
+from mercer.learners.local.prediction_sets import PredictionSets
 from mercer.learners.local.table_columns import Frame
 from mercer.learners.local.tuned_base import TunedEstimator
 from mercer.state import Flag, Member, Names, Sizes, Stored, require
@@ -29,6 +31,9 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         Seconds, a soft limit: the search ends at 60 % of them, and trees are left out where they would not fit.
     n_trees, leaf_rows, n_landmarks : int
         Of the final model, as in ``LocalKernelRidge``.
+    keep_interrupted : bool, default=False
+        After an interruption (Ctrl-C) of the search, fit one tree with the best choices so far instead of raising
+        ``KeyboardInterrupt``. A second interruption raises.
     random_state : int, RandomState or None
         Without a time budget, one seed means one model, bit by bit.
     n_jobs : int or None
@@ -75,10 +80,29 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
 
     intervals_: Intervals
 
-    def predict(self, X: RowsLike | Frame) -> Array:
-        """Return the predictions for the rows of X, float64, in the shape of y."""
-        scores = self._scores_of(self._prepared(X))
-        return scores.ravel() if self._is_flat else scores
+    @overload
+    def predict(self, X: RowsLike | Frame) -> Array: ...
+
+    @overload
+    def predict(self, X: RowsLike | Frame, return_std: Literal[False]) -> Array: ...
+
+    @overload
+    def predict(self, X: RowsLike | Frame, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def predict(self, X: RowsLike | Frame, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return the predictions for the rows of X, float64, in the shape of y.
+
+        With ``return_std`` also return the standard deviation of a new target about its prediction: the size of the
+        residual that ``intervals_`` expects for the row.
+        """
+        rows = self._prepared(X)
+        scores = self._scores_of(rows)
+        shaped = scores.ravel() if self._is_flat else scores
+        if not return_std:
+            return shaped
+        with self._threads():
+            deviations = self.intervals_.standard_deviations(rows)
+        return shaped, deviations.ravel() if self._is_flat else deviations
 
     def predict_interval(self, X: RowsLike | Frame, coverage: float = 0.9) -> Array:
         """Return intervals (n, 2) that hold the target of a new row with about the given probability.
@@ -140,7 +164,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     time_budget, n_trees, leaf_rows, n_landmarks : as in ``TunedRegressor``
     class_weight : dict, "balanced" or None
         As in ``LocalKernelRidgeClassifier``.
-    random_state, n_jobs, verbose : as in ``TunedRegressor``
+    keep_interrupted, random_state, n_jobs, verbose : as in ``TunedRegressor``
 
     Attributes
     ----------
@@ -151,6 +175,8 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     low_order_, low_order_share_ : as in ``TunedRegressor``
     calibration_ : Calibration
         From leave-one-out scores to probabilities.
+    sets_ : PredictionSets
+        What ``predict_set`` uses.
 
     Notes
     -----
@@ -167,10 +193,11 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     (True, (100, 2))
     """
 
-    _stored = Stored(classes_=Names(("classes",)), calibration_=Member(Calibration))
+    _stored = Stored(classes_=Names(("classes",)), calibration_=Member(Calibration), sets_=Member(PredictionSets))
 
     classes_: Array
     calibration_: Calibration
+    sets_: PredictionSets
 
     def __init__(
         self,
@@ -180,6 +207,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         leaf_rows: int = 1024,
         n_landmarks: int = 512,
         class_weight: ClassWeight = None,
+        keep_interrupted: bool = False,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -189,6 +217,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
             n_trees=n_trees,
             leaf_rows=leaf_rows,
             n_landmarks=n_landmarks,
+            keep_interrupted=keep_interrupted,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -210,6 +239,24 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         scores = self._scores_of(self._prepared(X))
         return self.calibration_.probabilities(scores)
 
+    def predict_set(self, X: RowsLike | Frame, coverage: float = 0.9) -> Array:
+        """Return for each row of X the set of classes that holds its class with about the given probability.
+
+        The set holds the most probable class, and every class whose probability is at least a threshold: a quantile
+        of the leave-one-out probabilities of the training rows for their own classes.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        coverage : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n, n_classes)
+        """
+        return self.sets_.sets(type(self).__name__, self.predict_proba(X), coverage)
+
     def _targets(self) -> Classes:
         return Classes(type(self).__name__, class_weight=self.class_weight)
 
@@ -218,7 +265,10 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
 
     def _finish(self, rows: Array, held: HeldTargets[Classes], residuals: Array) -> None:
         self.classes_ = held.targets.classes
-        self.calibration_ = Calibration.of(held.Y - residuals, held.Y, held.weight)
+        scores = held.Y - residuals
+        self.calibration_ = Calibration.of(scores, held.Y, held.weight)
+        codes = (held.Y[:, 0] > 0).astype(int) if held.Y.shape[1] == 1 else held.Y.argmax(axis=1)
+        self.sets_ = PredictionSets.of(self.calibration_.probabilities(scores), codes, held.weight)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)

@@ -63,6 +63,7 @@ class TunedEstimator(Learner, Generic[T]):
         n_trees: int = 3,
         leaf_rows: int = 1024,
         n_landmarks: int = 512,
+        keep_interrupted: bool = False,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -71,6 +72,7 @@ class TunedEstimator(Learner, Generic[T]):
         self.n_trees = n_trees
         self.leaf_rows = leaf_rows
         self.n_landmarks = n_landmarks
+        self.keep_interrupted = keep_interrupted
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -103,7 +105,7 @@ class TunedEstimator(Learner, Generic[T]):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         table, held = self._table(X, y, sample_weight, seed)
         search, rows, choice = self._search(table, held, seed, start)
-        n_trees = self._trees_in_time(search.trials, len(rows), start)
+        n_trees = 1 if search.ended == "interrupted" else self._trees_in_time(search.trials, len(rows), start)
         self._fit_model(search, choice, n_trees, rows, held, seed)
         residuals = self._blend(search, rows, held, seed)
         self._finish(rows, held, residuals)
@@ -154,6 +156,7 @@ class TunedEstimator(Learner, Generic[T]):
             leaf_rows=self.leaf_rows,
             seed=seed,
             deadline=np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget,
+            keep_interrupted=self.keep_interrupted,
             tell=self._tell,
         )
         for trial in trials:
@@ -182,7 +185,7 @@ class TunedEstimator(Learner, Generic[T]):
         """Fit a model of low order where it may help, and return the residuals of the mean of both models."""
         self.low_order_, self.low_order_share_ = None, 0.0
         residuals, variance = self.model_.loo_residuals_, variances(held.Y, held.weight)
-        choice = None if search.ended == "time_budget" else search.low_order(residuals / self._unit(held))
+        choice = None if search.ended != "done" else search.low_order(residuals / self._unit(held))
         if choice is None:
             return residuals
         model, other = LowOrderRidge.of(choice, rows, held, seed)
