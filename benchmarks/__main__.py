@@ -13,6 +13,7 @@ TABLES = [
     "regression",
     "ridge",
     "shift_invariant",
+    "structured",
     "svm",
     "unsupervised",
     "wide_sparse",

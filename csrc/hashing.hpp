@@ -27,7 +27,8 @@ inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t& high) {
 #endif
 }
 
-inline uint64_t reduced(uint64_t a) { return a >= kPrime ? a - kPrime : a; }
+// Without a branch, whose outcome would be a coin.
+inline uint64_t reduced(uint64_t a) { return a - (kPrime & (uint64_t(0) - uint64_t(a >= kPrime))); }
 
 // a * b mod 2^61 - 1, for a and b of at most 61 bits.
 inline uint64_t times_mod(uint64_t a, uint64_t b) {

@@ -107,27 +107,30 @@ inline void count_keys(const KeyedRows& rows, Counts counts, const CountedRows& 
 template <class T>
 void hash_columns(const KeyedRows& rows, const KeyHash& hash, int64_t* pointers, int32_t* columns, T* data) {
     Places places;
+    std::vector<uint64_t> hashed;
     int64_t end = pointers[0] = 0;
-    std::vector<double> sums;
     for (int64_t i = 0; i < rows.n_rows; ++i) {
-        const int64_t first = rows.pointers[i], last = rows.pointers[i + 1];
-        places.clear(last - first);
-        sums.clear();
+        const int64_t first = rows.pointers[i], size = rows.pointers[i + 1] - first;
+        places.clear(size);
+        // All hashes of a row first: they do not wait for each other, nor for the table.
+        hashed.resize(static_cast<std::size_t>(size));
+        for (int64_t j = 0; j < size; ++j) hashed[static_cast<std::size_t>(j)] = hash.value(rows.keys[first + j]);
+        int32_t* known = columns + end;
+        T* sums = data + end;
         int64_t n_known = 0;
-        for (int64_t j = first; j < last; ++j) {
-            const uint64_t value = hash.value(rows.keys[j]);
-            const double signed_weight = value & 1 ? rows.weights[j] : -rows.weights[j];
+        for (int64_t j = 0; j < size; ++j) {
+            const uint64_t value = hashed[static_cast<std::size_t>(j)];
+            const auto weight = static_cast<T>(value & 1 ? rows.weights[first + j] : -rows.weights[first + j]);
             const auto bucket = static_cast<int32_t>(hash.bucket(value));
             bool is_new;
-            const int64_t place = places.find(bucket, static_cast<const int32_t*>(columns + end), n_known, is_new);
+            const int64_t place = places.find(bucket, static_cast<const int32_t*>(known), n_known, is_new);
             if (is_new) {
-                columns[end + n_known++] = bucket;
-                sums.push_back(signed_weight);
+                known[n_known] = bucket;
+                sums[n_known++] = weight;
             } else {
-                sums[static_cast<std::size_t>(place)] += signed_weight;
+                sums[place] += weight;
             }
         }
-        for (int64_t j = 0; j < n_known; ++j) data[end + j] = static_cast<T>(sums[static_cast<std::size_t>(j)]);
         end += n_known;
         pointers[i + 1] = end;
     }

@@ -22,7 +22,7 @@ from mercer import (
     feature_map,
 )
 from mercer.features import Concatenate, Rescale, TensorProduct, dispatch, methods_for, register_map
-from mercer.kernels import Kernel
+from mercer.kernels import Columns, Kernel, Spectrum
 from mercer.testing import check_feature_map, sample_rows
 
 KERNELS = [
@@ -134,3 +134,10 @@ def test_what_has_no_map_is_refused_with_the_reason():
         feature_map(Linear() + Sigmoid())
     with pytest.raises(ValueError, match=r"got the name 'poly'. Write Polynomial\(3, gamma=1.0, coef0=1.0\)"):
         feature_map("poly")
+
+
+def test_landmarks_are_rows_of_numbers():
+    with pytest.raises(ValueError, match=r"which compares strings\. Leave method out"):
+        feature_map(Spectrum(2), 8, method="nystroem")
+    with pytest.raises(ValueError, match="must compare rows of numbers"):
+        Columns(Spectrum(2), [0])

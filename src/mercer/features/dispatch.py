@@ -170,6 +170,11 @@ def feature_map(
     """
     kernel = as_kernel("feature_map", kernel, Polynomial(2))
     n_components = check_integer("feature_map", "n_components", n_components)
+    if method == "nystroem" and kernel.domain != "rows":
+        raise ValueError(
+            f"feature_map: method='nystroem' takes kernels of rows of numbers, got {kernel!r}, which compares "
+            f"{kernel.domain}. Leave method out: the features of such a kernel are explicit."
+        )
     whole = method == "nystroem"  # the algebra needs no walk: the landmarks see the kernel as one
     chosen = Nystroem(kernel, n_components=n_components) if whole else _map_of(kernel, n_components, method)
     return chosen.set_params(random_state=random_state)

@@ -24,6 +24,8 @@ class TransformedKernel(Kernel):
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"{type(self).__name__}: kernel must be a kernel, got {self.kernel!r}.")
+        if self.kernel.domain != "rows":
+            raise ValueError(f"{type(self).__name__}: kernel must compare rows of numbers, got {self.kernel!r}.")
 
     @abstractmethod
     def apply(self, X: Rows) -> Rows:
