@@ -7,6 +7,7 @@ from benchmarks.measure import machine, show, write
 
 TABLES = [
     "command_line",
+    "drift",
     "maps",
     "nystroem",
     "online",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import mercer
 from mercer import FOGDClassifier, Gaussian, NOGDClassifier
@@ -37,6 +38,14 @@ def test_a_class_that_comes_later_is_learned(rng, kind, loss, update, n_componen
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_first_block_may_bring_a_class_that_the_call_did_not_name(rng, kind):
+    X, y = _stream(rng)
+    named = kind(KERNEL, n_components=20, new_classes="learn", random_state=0).partial_fit(X, y, classes=["a", "c"])
+    found = kind(KERNEL, n_components=20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(named.coef_, found.coef_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("n_known", [2, 3])
@@ -52,6 +61,32 @@ def test_known_classes_keep_their_scores_when_one_is_added(rng, kind, loss, upda
     n_taken = np.count_nonzero(new.argmax(axis=1) == 0)
     # the steps of AdaGrad differ by class, so that scores of a row do not sum to 0
     assert n_taken == 0 or (update == "adagrad" and n_taken < 0.05 * len(X))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ctrl_c_keeps_the_classes_of_whole_blocks(rng, kind):
+    """The third class comes in the second block of 4096 rows; the fourth in the third, which is interrupted."""
+    X, y = rng.standard_normal((12_288, 2)), np.repeat([0, 2, 3], 4096)
+    y[::2] = 1
+
+    def source():
+        for block in range(3):
+            if block == 2 and interrupted:
+                raise KeyboardInterrupt
+            yield X[4096 * block : 4096 * (block + 1)], y[4096 * block : 4096 * (block + 1)]
+
+    model = kind(KERNEL, n_components=20, new_classes="learn", decay=0.999, random_state=0)
+    model.partial_fit(X[:4096], y[:4096])
+    expected = clone(model).partial_fit(X[:4096], y[:4096]).partial_fit(X[:8192], y[:8192])
+    interrupted = False
+    stream = mercer.as_blocks(source)
+    _ = stream.dtype
+    interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(stream)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.n_seen_ == 3 * 4096
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
 
 
 def test_a_saved_model_has_its_new_classes(rng, tmp_path):

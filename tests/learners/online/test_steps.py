@@ -12,6 +12,7 @@ from mercer import (
     Gaussian,
     config_context,
 )
+from mercer.learners.online.steps import NEWTON_ROWS, Rule
 
 X, Y = np.random.RandomState(0).rand(20, 3), np.arange(20) % 3
 
@@ -42,3 +43,32 @@ def test_newton_s_work_is_handed_to_the_pool_by_blocks_of_rows(monkeypatch, n_co
     assert len(hand_overs) <= (1 + 2 * n_blocks) * 2  # the map is fitted once besides
     np.testing.assert_array_equal(states[0].coef, states[1].coef)
     np.testing.assert_array_equal(states[0].inverse, states[1].inverse)
+
+
+def _rule(schedule="sqrt", decay=0.97):
+    return Rule(loss=0, update="newton", alpha=0.1, step=2.0, schedule=schedule, decay=decay)
+
+
+@pytest.mark.parametrize(("schedule", "power"), [("constant", 0.0), ("sqrt", -0.5), ("inverse", -1.0)])
+@pytest.mark.parametrize("decay", [1.0, 0.97, 1 - 1e-12])
+def test_schedules_count_the_rows_that_are_remembered(schedule, power, decay):
+    """The sum of decay^s over the ages s = 0, ..., t - 1, which is t without decay."""
+    counts = np.cumsum(decay ** np.arange(50.0))
+    np.testing.assert_allclose(_rule(schedule, decay).lengths(20, 30), 2.0 * counts[20:] ** power, rtol=1e-9)
+
+
+@pytest.mark.parametrize("decay", [1.0, 0.1, 0.97, 0.9999])
+@pytest.mark.parametrize("n_seen", [0, 1, 22, 1000])
+def test_blocks_of_newton_steps_end_where_a_half_life_ends(decay, n_seen):
+    rule = _rule(decay=decay)
+    cuts = rule.newton_cuts(n_seen, 700)
+    np.testing.assert_array_equal(np.concatenate([np.arange(rows.start, rows.stop) for rows in cuts]), np.arange(700))
+    assert max(rows.stop - rows.start for rows in cuts) <= NEWTON_ROWS
+    if decay < 1:
+        half_life = max(1, int(np.log(0.5) / np.log(decay)))
+        assert rule.half_life == half_life
+        ends = {n_seen + rows.stop for rows in cuts}
+        assert {t for t in range(n_seen + 1, n_seen + 701) if t % half_life == 0} <= ends
+        assert rule.lost_penalty(3 * half_life) == pytest.approx(0.1 * (1 - decay**half_life))
+        assert half_life == 1 or rule.lost_penalty(3 * half_life + 1) == 0
+        assert rule.row_weight(0, half_life).max() <= max(2.0, 1 / decay) * (1 + 1e-12)

@@ -152,7 +152,7 @@ class OnlineLearner(Learner):
         learner = copy(self)
         y = learner._numbers(targets_of(block))
         if not self.__sklearn_is_fitted__():
-            learner.__dict__.update(self._first(rule, block.X))
+            learner.__dict__.update(learner._first(rule, block.X))
         with np.errstate(over="ignore", invalid="ignore"):
             learned, scores = learner._learned(rule, block.X, y)
             losses = losses_of(rule.loss, scores, y)
@@ -209,7 +209,8 @@ class OnlineLearner(Learner):
     def _warn_of_few_rows(self, X: Rows) -> None:
         """Warn once that the parameters of a kernel are found on the first rows, where these are few."""
         holder = self.features if hasattr(self.features, "kernel") else self
-        kernel = getattr(holder, "kernel", None) or getattr(holder, "_natural_kernel", None)
+        kernel = getattr(holder, "kernel", None)
+        kernel = getattr(holder, "_natural_kernel", None) if kernel is None else kernel
         if isinstance(kernel, Kernel) and kernel.resolve(X) is not kernel:
             warn(
                 f"{type(self).__name__}: the parameters of {kernel!r} are found on the first rows given, which are "

@@ -122,7 +122,7 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
     Time per row: the features, and O(D) per class; with Newton steps 2 D^2 multiplications for all classes together, as
     matrix products over 128 rows. Newton steps with decay add about 1.3 D^3 multiplications per half-life. Memory,
     whatever the number of rows: a block of 4096 rows, and O(D) per class; with Newton steps 8 D^2 bytes, and three
-    times that during a call.
+    times that during a call, five times with decay.
 
     The map, and parameters of the kernel that depend on the data such as ``Gaussian(gamma="scale")``, are fitted on the
     first block (4096 rows at most). An error leaves the model as it was before the call. Ctrl-C leaves it as it was

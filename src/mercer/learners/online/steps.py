@@ -194,8 +194,10 @@ class Weights:
         squares = np.zeros((n_columns if rule.update == "adagrad" else 0, n_features))
         inverse = np.zeros((0, 0))
         if rule.update == "newton":
-            what = f"the inverse curvature of update='newton', {n_features} x {n_features} and twice so while it learns"
-            check_memory(owner, "n_components", n_features - 1, 3 * 8 * n_features**2, what)
+            # one matrix, its successor, and work: two more matrices while the penalty is renewed
+            n_matrices = 3 if rule.decay == 1 else 5
+            what = f"{n_matrices} matrices {n_features} x {n_features} while update='newton' learns"
+            check_memory(owner, "n_components", n_features - 1, n_matrices * 8 * n_features**2, what)
             inverse = np.eye(n_features) / rule.alpha
         return cls(coef, squares, inverse)
 
@@ -285,10 +287,13 @@ class _NewtonBlock:
 
     def _renew_penalty(self) -> None:
         """Set A to A + p I, and the weights to the minimum with it: P to (I + p P)^-1 P and w to (I + p P)^-1 w."""
-        changed = cho_factor(np.eye(len(self._inverse)) + self._lost_penalty * self._inverse, check_finite=False)
-        inverse = cho_solve(changed, self._inverse, check_finite=False)
-        self._inverse[:] = (inverse + inverse.T) / 2
-        self._coef[:] = cho_solve(changed, self._coef.T, check_finite=False).T
+        changed = self._lost_penalty * self._inverse
+        changed[np.diag_indices_from(changed)] += 1
+        factor = cho_factor(changed, overwrite_a=True, check_finite=False)
+        self._coef[:] = cho_solve(factor, self._coef.T, check_finite=False).T
+        inverse = cho_solve(factor, self._inverse, check_finite=False)
+        np.add(inverse, inverse.T, out=self._inverse)
+        self._inverse /= 2
 
 
 class NewtonSteps(NamedTuple):

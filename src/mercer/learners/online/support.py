@@ -96,13 +96,14 @@ class Support:
                 break
             limit = min(budget - len(state.coef), rows.stop - rows.start)  # the budget may be beyond 64 bits
             first_row = n_seen + rows.start
-            state, scores = state._learn_block(rule, X[rows], y[rows], first_row, limit)
+            state, scores = state.learn_block(rule, X[rows], y[rows], first_row, limit)
             parts.append(scores)
             if rule.update == "newton" and rule.lost_penalty(first_row + len(scores)):
-                state = state._with_penalty_renewed(rule)
+                state = state.with_penalty_renewed(rule)
         return state, np.vstack(parts)
 
-    def _learn_block(self, rule: Rule, X: Rows, y: Array, n_seen: int, limit: int) -> tuple["Support", Array]:
+    def learn_block(self, rule: Rule, X: Rows, y: Array, n_seen: int, limit: int) -> tuple["Support", Array]:
+        """Learn rows within one half-life until ``limit`` of them have had a loss; see ``learn``."""
         X = X.astype(np.float64)
         cross, gram = self.columns(X) + 1, self.kernel(X) + 1
         with one_blas_thread():
@@ -135,7 +136,7 @@ class Support:
         coef = _solved(factor, rho, transposed=True) / rule.alpha
         return Support(self.kernel, _joined(self.rows, X[steps.active]), coef, factor, rho), scores[: steps.n_done]
 
-    def _with_penalty_renewed(self, rule: Rule) -> "Support":
+    def with_penalty_renewed(self, rule: Rule) -> "Support":
         """Return the state with the penalty alpha again, and the weights v relative to the row that is now the last.
 
         Only the diagonal 1 / (v c) of L L^T changes, by the factor of a half-life. The coefficients are then those of
@@ -143,8 +144,8 @@ class Support:
         """
         square, targets = self.factor @ self.factor.T, self.factor @ self.rho
         noise = np.diagonal(square) - (self.kernel.diag(self.rows) + 1) / rule.alpha
-        grown = np.minimum(noise / rule.decay ** (rule.half_life or 0), _FORGOTTEN)
-        np.fill_diagonal(square, np.diagonal(square) - noise + grown)
+        growth = noise * (rule.decay ** -float(rule.half_life or 0) - 1)
+        np.fill_diagonal(square, np.diagonal(square) + np.clip(growth, 0, np.maximum(_FORGOTTEN - noise, 0)))
         factor = cholesky(square, lower=True, check_finite=False)
         rho = _solved(factor, targets)
         return replace(self, factor=factor, rho=rho, coef=_solved(factor, rho, transposed=True) / rule.alpha)
