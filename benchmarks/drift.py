@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.measure import Row
 from mercer import FOGDClassifier, Gaussian, NOGDClassifier
 from mercer.datasets import abrupt_drift, gradual_drift, load, rotating_drift
+from mercer.learners import BudgetClassifier
 
 N_ROWS, BLOCK, EVERY = 20_000, 1000, 60
 # Fixed beforehand, since a stream has no end to take means from: months, days, weekdays, minutes, miles, degrees.
@@ -38,6 +39,15 @@ class Done(NamedTuple):
     model: str
     error: float
     seconds: float
+
+
+class OnlineClassifier(Protocol):
+    """A learner of mercer."""
+
+    n_mistakes_: int
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: list[int]) -> object:
+        """Learn a block of rows."""
 
 
 class OneRow(Protocol):
@@ -67,10 +77,10 @@ def flights(name: str, every: int) -> Stream:
     return Stream(name, data.X[::every] / FLIGHT_SCALES, (data.y[::every] > 0).astype(int))
 
 
-def learners() -> dict[str, Callable[[], FOGDClassifier]]:
+def learners() -> dict[str, Callable[[], OnlineClassifier]]:
     """Return mercer's learners by name."""
     shared = {"kernel": Gaussian(gamma=1.0), "n_components": 100, "random_state": 0}
-    made: dict[str, Callable[[], FOGDClassifier]] = {
+    made: dict[str, Callable[[], OnlineClassifier]] = {
         f"{kind.__name__} decay={decay:g}": lambda kind=kind, decay=decay: kind(decay=decay, **shared)
         for kind in (FOGDClassifier, NOGDClassifier)
         for decay in (1.0, 0.9999, 0.999, 0.99)
@@ -78,6 +88,9 @@ def learners() -> dict[str, Callable[[], FOGDClassifier]]:
     for decay in (1.0, 0.999, 0.99):
         name = f"FOGDClassifier gradient decay={decay:g}"
         made[name] = lambda decay=decay: FOGDClassifier(update="gradient", decay=decay, **shared)
+    for decay in (1.0, 0.999, 0.99):
+        name = f"BudgetClassifier decay={decay:g}"
+        made[name] = lambda decay=decay: BudgetClassifier(Gaussian(gamma=1.0), decay=decay, random_state=0)
     return made
 
 
@@ -94,7 +107,7 @@ def peers() -> dict[str, Callable[[], OneRow]]:
     }
 
 
-def by_blocks(name: str, model: FOGDClassifier, stream: Stream) -> Done:
+def by_blocks(name: str, model: OnlineClassifier, stream: Stream) -> Done:
     start = time.process_time()
     for first in range(0, len(stream.y), BLOCK):
         rows = slice(first, first + BLOCK)

@@ -51,7 +51,7 @@ _BY_NAME: dict[str, tuple[object, ...]] = {
     "map": _MAPS,
     "maps": (list(_MAPS), [_MAPS[0]]),
     "n_init": (2,),
-    "new_classes": ("refuse", "learn"),
+    "new_classes": ("error", "learn"),
     "phi": ("cosine", "sigmoid", "step", "relu"),
     "psd": ("clip", "shift", None),
     "reduction": ("pca", "landmarks"),

@@ -106,12 +106,12 @@ def test_classes_that_cannot_be_added_are_named_and_the_model_stays(rng, kind):
     coef = model.coef_.copy()
     with pytest.raises(ValueError, match=r"a new class must be text where the classes are text.*got 1"):
         model.partial_fit(X[:2], [1, 2])
-    with pytest.raises(ValueError, match=r"new_classes must be one of \['refuse', 'learn'\], got 'add'"):
+    with pytest.raises(ValueError, match=r"new_classes must be one of \['error', 'learn'\], got 'add'"):
         kind(new_classes="add").fit(X, y)
     with pytest.raises(ValueError, match="y must hold at least 2 classes, got 1 class: 'a'"):
         kind(new_classes="learn").partial_fit(X[:2], ["a", "a"])
     with pytest.raises(ValueError, match=r"y holds 'b' at row 3\d\d of the stream.*set new_classes='learn'"):
-        model.set_params(new_classes="refuse").partial_fit(X[300:], y[300:])
+        model.set_params(new_classes="error").partial_fit(X[300:], y[300:])
     np.testing.assert_array_equal(model.coef_, coef)
     model.set_params(new_classes="learn").partial_fit(X[:2], ["a", "c"], classes=["d", "e"])
     assert model.classes_.tolist() == ["a", "c", "d", "e"]

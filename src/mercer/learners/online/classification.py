@@ -13,7 +13,7 @@ from mercer.learners.online.base import BLOCK_ROWS, Labels, OnlineLearner, Strea
 from mercer.learners.training_rows import training_rows
 from mercer.state import Count, Stored
 
-NEW_CLASSES = ("refuse", "learn")
+NEW_CLASSES = ("error", "learn")
 # Kinds of arrays of text.
 _TEXT = "OSUT"
 

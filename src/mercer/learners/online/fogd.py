@@ -91,7 +91,7 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
         The step size at the t-th row: step / sqrt(t), step, or step / t.
     decay : float in (0, 1], default=1.0
         The factor by which each row lowers the weight of all rows before it; 1 forgets nothing.
-    new_classes : "refuse" or "learn", default="refuse"
+    new_classes : "error" or "learn", default="error"
         What happens to a class that the first call did not name: an error that leaves the model as it was, or a new
         column of weights. ``fit`` finds all classes in any case.
     random_state : int, RandomState or None
@@ -166,7 +166,7 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
         step: float = 1.0,
         schedule: str = "sqrt",
         decay: float = 1.0,
-        new_classes: str = "refuse",
+        new_classes: str = "error",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -147,7 +147,7 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
         step: float = 1.0,
         schedule: str = "sqrt",
         decay: float = 1.0,
-        new_classes: str = "refuse",
+        new_classes: str = "error",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
