@@ -19,12 +19,18 @@ TABLES = [
     "unsupervised",
     "wide_sparse",
 ]
+STUDIES = ["tables"]  # with arguments and results of their own
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("table", choices=TABLES)
-    name = parser.parse_args().table
+    parser.add_argument("table", choices=[*TABLES, *STUDIES])
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help="what a study takes: see its --help")
+    options = parser.parse_args()
+    name = options.table
+    if name in STUDIES:
+        importlib.import_module(f"benchmarks.{name}").main(options.rest)
+        return
     print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
     rows = []
     for row in importlib.import_module(f"benchmarks.{name}").rows():
