@@ -1,5 +1,6 @@
 """The learners: mercer's one line, boosted trees with their defaults, LightGBM after a random search, exact kernels."""
 
+import os
 from collections.abc import Callable
 from typing import Protocol
 
@@ -16,7 +17,7 @@ from sklearn.svm import SVC
 
 from mercer import TunedClassifier, TunedRegressor
 
-THREADS = 2
+THREADS = int(os.environ.get("OMP_NUM_THREADS", "2"))
 EXACT_ROWS = 10_000  # a Gram matrix of more rows takes too long
 
 
