@@ -6,6 +6,7 @@ import importlib
 from benchmarks.measure import machine, show, write
 
 TABLES = [
+    "budget",
     "command_line",
     "drift",
     "maps",

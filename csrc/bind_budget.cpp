@@ -67,11 +67,13 @@ void check_slots(const BudgetRule& rule, const BudgetRows& rows, const BudgetSta
         fail("coef must have at least " + std::to_string(most) + " rows, one for each slot that the block may use, got " +
              std::to_string(slots) + ".");
     }
-    require_equal("cross.shape[1]", rows.cross.n_columns, "slots in use and rows of the block together",
-                  n + rows.n_rows);
-    bool inside = true;
-    for (int64_t i = 0; i < n; ++i) inside &= state.column[i] >= 0 && state.column[i] < rows.cross.n_columns;
-    if (!inside) fail("column must lie in [0, cross.shape[1]).");
+    if (rule.maintenance != BudgetMaintenance::merge) {
+        require_equal("cross.shape[1]", rows.cross.n_columns, "slots in use and rows of the block together",
+                      n + rows.n_rows);
+        bool inside = true;
+        for (int64_t i = 0; i < n; ++i) inside &= state.column[i] >= 0 && state.column[i] < rows.cross.n_columns;
+        if (!inside) fail("column must lie in [0, cross.shape[1]).");
+    }
     if (state.rows.n_rows) {
         require_equal("rows.shape[0]", state.rows.n_rows, "the number of slots", slots);
         require_equal("X.shape[0]", rows.rows.n_rows, "cross.shape[0]", rows.n_rows);
@@ -100,7 +102,7 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
     const int64_t slots = weights.n_rows;
     const bool newton = rule.update == BudgetUpdate::newton, merges = rule.maintenance == M::merge;
     const bool projects = newton || rule.maintenance == M::project || rule.maintenance == M::project_newest;
-    const bool compares = newton || merges || rule.maintenance == M::shrink || rule.maintenance == M::absorb_nearest;
+    const bool compares = newton || rule.maintenance == M::shrink || rule.maintenance == M::absorb_nearest;
     require_equal("coef.shape[1]", weights.n_columns, "scores.shape[1]", block.n_columns);
     require_packed("coef", weights);
     require_packed("mean", means);

@@ -20,10 +20,10 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
     }
     if (!joins) return;
     const bool merges = rule.maintenance == BudgetMaintenance::merge;
-    join_slot(rows, state, t, scratch.coef, merges ? nullptr : scratch.values);
+    join_slot(rows, state, t, scratch.coef, scratch.values);
     if (n < rule.budget) return;
     if (merges) {
-        merge_slots(rows, state, t, table, scratch);
+        merge_slots(rows, state, table, scratch);
     } else if (rule.maintenance == BudgetMaintenance::absorb || rule.maintenance == BudgetMaintenance::absorb_nearest) {
         absorb_slot(rule, state, n_columns, scratch);
     } else {
@@ -33,11 +33,11 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
 
 inline void budget_learn(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots,
                          const Matrix<const double>& table) {
-    const int64_t n_doubles = budget_scratch_doubles(slots, rows.n_columns) + rows.n_rows;
+    const int64_t n_doubles = budget_scratch_doubles(slots, rows.n_columns);
     auto* memory = static_cast<double*>(scratch(Slot::panel, n_doubles * static_cast<int64_t>(sizeof(double))));
     const BudgetScratch work = budget_scratch(memory, slots, rows.n_columns);
     for (int64_t t = 0; t < rows.n_rows; ++t) {
-        slot_values(rows, state, t, work.values);
+        slot_values(rule, rows, state, t, work.values);
         if (rule.update == BudgetUpdate::newton) {
             newton_row(rule, rows, state, t, work);
         } else {

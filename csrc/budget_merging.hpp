@@ -2,7 +2,6 @@
 
 constexpr double kGolden = 0.6180339887498949;
 constexpr int kGoldenSteps = 30;
-constexpr double kLargestExponent = 1e150;
 
 // The place h of the table, by bilinear interpolation.
 inline double first_place(const Matrix<const double>& table, double value, double share) {
@@ -45,28 +44,8 @@ inline double best_place(double exponent, double square, double other, double pr
     return (low + high) / 2;
 }
 
-MERCER_INLINE double combined(double first, double second, double h, double exponent) {
-    const double value = h * first + (1 - h) * second - h * (1 - h) * exponent;
-    return value > 0 ? value : 0;
-}
-
-// The exponents of the rows after t and a point: by the function that blocks begin with, so that the bits do not depend on
-// where a block ends.
-inline void later_exponents(const BudgetRows& rows, const double* point, int64_t t, int64_t column, double* later) {
-    const int64_t first = t + 1, count = rows.n_rows - first, depth = rows.rows.n_columns;
-    if (count == 0) return;
-    const Matrix<const double> one = {point, 1, depth, depth};
-    const Matrix<const double> others = {rows.rows.data + first * rows.rows.stride, count, depth, rows.rows.stride};
-    gaussian_exponents(one, others, rows.gamma, {later, 1, count, count});
-    for (int64_t s = 0; s < count; ++s) {
-        rows.cross.data[(first + s) * rows.cross.stride + column] =
-            later[s] < kLargestExponent ? later[s] : kLargestExponent;
-    }
-}
-
-inline void replace_by_merged(const BudgetRows& rows, const BudgetState& state, int64_t t, int64_t i, int64_t j,
-                              double h, double exponent, double* later) {
-    const int64_t n = *state.count, n_columns = rows.n_columns;
+inline void replace_by_merged(const BudgetState& state, int64_t n_columns, int64_t i, int64_t j, double h,
+                              double exponent) {
     const double rest = 1 - h;
     const double left = exp_of_negative(-exponent * rest * rest), right = exp_of_negative(-exponent * h * h);
     for (int64_t k = 0; k < n_columns; ++k) {
@@ -76,12 +55,6 @@ inline void replace_by_merged(const BudgetRows& rows, const BudgetState& state, 
     double* two = state.rows.data + j * state.rows.stride;
     for (int64_t c = 0; c < state.rows.n_columns; ++c) two[c] = h * one[c] + rest * two[c];
     state.born[j] = state.born[i] > state.born[j] ? state.born[i] : state.born[j];
-    const double* from = state.between.data + i * state.between.stride;
-    double* to = state.between.data + j * state.between.stride;
-    for (int64_t s = 0; s < n; ++s) to[s] = combined(from[s], to[s], h, exponent);
-    to[j] = 0;
-    for (int64_t s = 0; s < n; ++s) state.between.data[s * state.between.stride + j] = to[s];
-    later_exponents(rows, two, t, state.column[j], later);
 }
 
 // Writes squares of coefficients to `gain` and their products with those of slot i to `image`.
@@ -98,11 +71,12 @@ inline int64_t least_coefficient(const BudgetState& state, int64_t n_columns, co
     return i;
 }
 
-inline void merge_slots(const BudgetRows& rows, const BudgetState& state, int64_t t, const Matrix<const double>& table,
+inline void merge_slots(const BudgetRows& rows, const BudgetState& state, const Matrix<const double>& table,
                         const BudgetScratch& scratch) {
     const int64_t n = *state.count, n_columns = rows.n_columns;
     const int64_t i = least_coefficient(state, n_columns, scratch);
-    const double *exponents = state.between.data + i * state.between.stride, *squares = scratch.gain;
+    const double *exponents = scratch.exponents, *squares = scratch.gain;
+    point_exponents(state.rows.data + i * state.rows.stride, state.rows, n, rows.gamma, scratch.exponents);
     const double square = squares[i], size = MERCER_BUILTIN(sqrt)(square);
     double *values = scratch.values, *places = scratch.places, *losses = scratch.losses;
     for (int64_t s = 0; s < n; ++s) values[s] = -exponents[s];
@@ -127,6 +101,6 @@ inline void merge_slots(const BudgetRows& rows, const BudgetState& state, int64_
     for (int64_t s = 0; s < n; ++s) j = s != i && losses[s] < losses[j] ? s : j;
     const double exponent = exponents[j], product = scratch.image[j];
     const double h = product > 0 ? best_place(exponent, square, squares[j], product) : places[j];
-    replace_by_merged(rows, state, t, i, j, h, exponent, scratch.later);
+    replace_by_merged(state, n_columns, i, j, h, exponent);
     leave_slot(state, n_columns, i);
 }

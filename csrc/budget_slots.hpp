@@ -1,18 +1,27 @@
 // Slots of support vectors; see reference/budget/slots.py. Included inside the namespace of one instruction set.
 
+constexpr double kLargestExponent = 1e150;
+
 // Working memory of a block: vectors as long as there are slots, and as there are columns of scores.
 struct BudgetScratch {
-    double *values, *image, *gain, *losses, *places, *left, *right;
+    double *values, *image, *gain, *losses, *places, *left, *right, *exponents;
     double *coef, *other;
-    double* later;  // as many as there are rows
 };
 
-inline int64_t budget_scratch_doubles(int64_t slots, int64_t n_columns) { return 7 * slots + 2 * n_columns; }
+inline int64_t budget_scratch_doubles(int64_t slots, int64_t n_columns) { return 8 * slots + 2 * n_columns; }
 
 inline BudgetScratch budget_scratch(double* memory, int64_t slots, int64_t n_columns) {
-    double* const coef = memory + 7 * slots;
-    return {memory,         memory + slots, memory + 2 * slots, memory + 3 * slots, memory + 4 * slots,
-            memory + 5 * slots, memory + 6 * slots, coef,       coef + n_columns,   coef + 2 * n_columns};
+    double *const coef = memory + 8 * slots, *const m = memory;
+    return {m,
+            m + slots,
+            m + 2 * slots,
+            m + 3 * slots,
+            m + 4 * slots,
+            m + 5 * slots,
+            m + 6 * slots,
+            m + 7 * slots,
+            coef,
+            coef + n_columns};
 }
 
 inline double squared_length(const double* values, int64_t n) {
@@ -21,10 +30,41 @@ inline double squared_length(const double* values, int64_t n) {
     return sum;
 }
 
-// values[i] = -cross of the slots; then e^values. Below -708 the value is 0.
-inline void slot_values(const BudgetRows& rows, const BudgetState& state, int64_t t, double* MERCER_RESTRICT values) {
-    const double* cross = rows.cross.data + t * rows.cross.stride;
+// out[i] = gamma |x - row i|^2, at most kLargestExponent, for n rows: four sums at a time hide each other's latency.
+inline void point_exponents(const double* x, const Matrix<double>& rows, int64_t n, double gamma, double* out) {
+    constexpr int kTogether = 4;
+    const int64_t depth = rows.n_columns;
+    for (int64_t first = 0; first < n; first += kTogether) {
+        const double* row[kTogether];
+        Lanes<double> sums[kTogether] = {};
+        for (int r = 0; r < kTogether; ++r) row[r] = rows.data + (first + r < n ? first + r : n - 1) * rows.stride;
+        int64_t c = 0;
+        for (; c + kLanes<double> <= depth; c += kLanes<double>) {
+            const Lanes<double> point = load<double>(x + c);
+            MERCER_UNROLL
+            for (int r = 0; r < kTogether; ++r) {
+                const Lanes<double> gap = point - load<double>(row[r] + c);
+                sums[r] = sums[r] + gap * gap;
+            }
+        }
+        for (int r = 0; r < kTogether && first + r < n; ++r) {
+            double sum = 0;
+            for (int64_t l = 0; l < kLanes<double>; ++l) sum += sums[r][l];
+            for (int64_t i = c; i < depth; ++i) sum += (x[i] - row[r][i]) * (x[i] - row[r][i]);
+            out[first + r] = gamma * sum < kLargestExponent ? gamma * sum : kLargestExponent;
+        }
+    }
+}
+
+// The kernel values of row t and the slots. Below an exponent of -708 the value is 0.
+inline void slot_values(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, double* MERCER_RESTRICT values) {
     const int64_t n = *state.count;
+    if (rule.maintenance == BudgetMaintenance::merge) {
+        point_exponents(rows.rows.data + t * rows.rows.stride, state.rows, n, rows.gamma, values);
+        for (int64_t i = 0; i < n; ++i) values[i] = -values[i];
+        return exp_all<double>(values, n);
+    }
+    const double* cross = rows.cross.data + t * rows.cross.stride;
     if (!(rows.gamma > 0)) {
         for (int64_t i = 0; i < n; ++i) values[i] = cross[state.column[i]];
         return;
@@ -43,9 +83,8 @@ inline void slot_scores(const BudgetState& state, const double* values, int64_t 
     for (int64_t i = 0; i < n; ++i) add_multiple(scores, state.coef + i * n_columns, values[i], n_columns);
 }
 
-// `between`: kernel values, or null where the exponents of the block are meant.
 inline void join_slot(const BudgetRows& rows, const BudgetState& state, int64_t t, const double* coef,
-                      const double* between) {
+                      const double* values) {
     const int64_t n = *state.count, k = rows.n_columns;
     std::memcpy(state.coef + n * k, coef, static_cast<std::size_t>(k) * sizeof(double));
     state.norms[n] = rows.norms[t];
@@ -57,13 +96,9 @@ inline void join_slot(const BudgetRows& rows, const BudgetState& state, int64_t 
                     static_cast<std::size_t>(state.rows.n_columns) * sizeof(double));
     }
     if (state.between.n_rows) {
-        const double* cross = rows.cross.data + t * rows.cross.stride;
         double* row = state.between.data + n * state.between.stride;
-        for (int64_t i = 0; i < n; ++i) {
-            row[i] = between ? between[i] : cross[state.column[i]];
-            state.between.data[i * state.between.stride + n] = row[i];
-        }
-        row[n] = between ? rows.norms[t] : 0;
+        for (int64_t i = 0; i < n; ++i) row[i] = state.between.data[i * state.between.stride + n] = values[i];
+        row[n] = rows.norms[t];
     }
     *state.count = n + 1;
 }

@@ -21,6 +21,7 @@ from mercer import (
 from mercer.bench.data import load, prepared
 from mercer.bench.models import linear_svm, processor_timed
 from mercer.gram import BlockGram
+from mercer.learners import BudgetClassifier
 
 Cell = dict[str, Any]
 FILES = {
@@ -246,3 +247,55 @@ def blocks(cell: Cell) -> dict[str, Any]:
         "frobenius_error": float(np.linalg.norm(estimate - K) / np.linalg.norm(K)),
         "distance_from_identity": float(np.linalg.norm(K - np.eye(len(K))) / np.linalg.norm(K)),
     }
+
+
+STREAMS = {"COD-RNA": "codrna", "IJCNN1": "ijcnn1", "COVTYPE": "covtype", "A9A": "a9a", "MNIST": "mnist"}
+# Names of the literature: update and maintenance.
+BUDGETS = {
+    "RBP": ("perceptron", "random"),
+    "Forgetron": ("perceptron", "shrink"),
+    "Projectron": ("perceptron", "project_newest"),
+    "Projectron++": ("margin_perceptron", "project_newest"),
+    "BPA-S": ("passive_aggressive", "absorb"),
+    "BPA-NN": ("passive_aggressive", "absorb_nearest"),
+    "BPA-P": ("passive_aggressive", "project"),
+    "BSGD remove": ("gradient", "remove"),
+    "BSGD project": ("gradient", "project"),
+    "BSGD merge": ("gradient", "merge"),
+    "BOGD": ("gradient", "stochastic"),
+    "BOGD++": ("gradient", "stochastic_weighted"),
+    "KRLS-T": ("newton", "project"),
+}
+
+
+def _stream(name: str, n_rows: int, seed: int) -> tuple[Any, Any]:
+    data = load(STREAMS[name])
+    order = np.random.RandomState(seed).permutation(len(data.X))[:n_rows]
+    X = StandardScaler().fit_transform(data.X[order].astype(np.float64))
+    return X, data.y[order]
+
+
+def _stream_learner(method: str, gamma: float, size: int, seed: int) -> Any:
+    kernel = Gaussian(gamma=gamma)
+    if method in BUDGETS:
+        update, maintenance = BUDGETS[method]
+        return BudgetClassifier(kernel, budget=size, update=update, maintenance=maintenance, random_state=seed)
+    kind, _, steps = method.partition(" ")
+    rule = {"update": "gradient"} if steps == "gradient" else {}
+    if kind == "NOGD":
+        return NOGDClassifier(kernel, n_components=size, random_state=seed, **rule)
+    # A pair of features holds one frequency of d numbers, as a support vector does.
+    return FOGDClassifier(kernel, n_components=2 * size, random_state=seed, **rule)
+
+
+def budget_streams(cell: Cell) -> dict[str, Any]:
+    """Mistakes before each row is learned, over several orders, and the processor's seconds of the whole pass."""
+    mistakes, seconds, size = [], [], cell["budget"]
+    for seed in range(cell["orders"]):
+        X, y = _stream(cell["data"], cell["rows"], seed)
+        gamma = _gamma({"setting": "proper"}, X)
+        learner = _stream_learner(cell["method"], gamma, size, seed)
+        seconds.append(processor_timed(lambda learner=learner, X=X, y=y: learner.fit(X, y))[1])
+        mistakes.append(int(learner.n_mistakes_))
+    no_map = [0.0] * len(seconds)
+    return {"mistakes": mistakes, "stream_rows": len(y), "fit_seconds": seconds, "map_seconds": no_map, "size": size}

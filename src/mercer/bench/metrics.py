@@ -77,6 +77,9 @@ METRICS: dict[str, Metric] = {
         "accuracy on the training rows", "%", "higher", _share("train_correct", "train_rows"), "train"
     ),
     "test_accuracy": Metric("accuracy on the test rows", "%", "higher", _share("test_correct", "test_rows"), "test"),
+    "progressive_error": Metric(
+        "mistakes before a row is learned", "%", "lower", _share("mistakes", "stream_rows"), "mistakes"
+    ),
     "seconds": Metric("time of map and training", "s", "lower", _total("map_seconds", "fit_seconds"), "train in"),
     "map_share": Metric("share of the map in the time", "", "equal", _shares),
     "map_seconds": Metric("time of the map", "s", "lower", lambda values: values["map_seconds"], "map in"),

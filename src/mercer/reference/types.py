@@ -80,7 +80,7 @@ class BudgetRows(NamedTuple):
     All float64, but for ``numbers``.
     """
 
-    cross: Array  # (m, s + m), changed by merging: kernel values, or the exponents of Gaussian ones
+    cross: Array  # (m, s + m), or (m, 0) for merging: kernel values, or the exponents of Gaussian ones
     gamma: float  # 0: cross holds kernel values; else exponents gamma |x - y|^2
     norms: Array  # (m,): k(x, x)
     X: Array  # (m, d): the rows; (m, 0) where the caller keeps them
@@ -100,7 +100,7 @@ class BudgetState(NamedTuple):
     born: Array  # (slots,) int64: the number of the row in the stream
     column: Array  # (slots,) int64: the column of ``BudgetRows.cross``
     rows: Array  # (slots, d)
-    between: Array  # (slots, slots): kernel values, or exponents for merging
+    between: Array  # (slots, slots): kernel values
     inverse: Array  # (slots, slots): the inverse of the Gram matrix, for projections
     covariance: Array  # (slots, slots), of Newton steps
     mean: Array  # (slots, k), of Newton steps

@@ -62,7 +62,7 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
     maintenance : str, optional
         By default "merge" for a Gaussian kernel, else "project".
 
-        * ``"merge"``: the least support vector and the one that loses least with it become one between them, O(B);
+        * ``"merge"``: the least support vector and the one that loses least with it become one between them, O(B d);
         * ``"project"``: the one that loses least is projected onto all others, O(B^2) per support vector;
         * ``"project_newest"``: the incoming row is projected onto the others, O(B^2);
         * ``"absorb"``: the one that loses least is projected onto the incoming row, O(B); ``"absorb_nearest"``: onto
@@ -124,10 +124,10 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
       Vucetic exactly: the projection of the one that leaves is orthogonal to the incoming row's step.
     * KRLS-T: with no forgetting and B rows or fewer, f is kernel ridge regression with the penalty alpha.
 
-    Kernel values of 128 rows are made at once, the loop over the rows is compiled. Memory, whatever the number of rows:
-    O(B d), a block of 4096 rows, and three B x B matrices at most. Parameters of the kernel that depend on the data are
-    found on the first block (4096 rows at most). An error leaves the model as it was before the call. Ctrl-C leaves it
-    as it was after the last whole block; ``n_seen_`` says how many rows that are.
+    Kernel values of 128 rows are made at once, or row by row for merging; the loop over the rows is compiled. Memory,
+    whatever the number of rows: O(B d), a block of 4096 rows, and three B x B matrices at most. Parameters of the
+    kernel that depend on the data are found on the first block (4096 rows at most). An error leaves the model as it was
+    before the call. Ctrl-C leaves it as it was after the last whole block; ``n_seen_`` says how many rows that are.
 
     References
     ----------

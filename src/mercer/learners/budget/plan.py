@@ -98,7 +98,7 @@ class BudgetPlan:
     def keeps_between(self) -> bool:
         """Whether kernel values between support vectors are kept."""
         maintenance, newton = self.rule.maintenance, self.rule.update == "newton"
-        return newton or self.keeps_inverse or maintenance in ("merge", "shrink", "absorb_nearest")
+        return newton or self.keeps_inverse or maintenance in ("shrink", "absorb_nearest")
 
     @property
     def keeps_inverse(self) -> bool:

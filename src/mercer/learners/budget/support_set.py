@@ -19,7 +19,7 @@ from mercer.validation import check_memory
 
 # Rows whose kernel values are made at once. Blocks begin at multiples of it in the stream.
 _BLOCK_ROWS = 128
-# After so many rows, matrices that were changed row by row are made from the support vectors again.
+# After so many rows, an inverse that was changed row by row is made from the Gram matrix again.
 _RENEWAL_ROWS = 4096
 _F8 = (np.float64,)
 
@@ -43,7 +43,7 @@ class SupportSet:
     born : ndarray of shape (m,)
         The number in the stream of the row that a support vector was; of the later one, for a merged one.
     between, inverse, covariance : ndarray of shape (m, m), or (0, 0) where they are not needed
-        Kernel values (exponents, for merging), the inverse of the Gram matrix, and the covariance of Newton steps.
+        Kernel values, the inverse of the Gram matrix, and the covariance of Newton steps.
     mean : ndarray of shape (m, k), or (0, k)
         f(x_i) of Newton steps.
     totals : ndarray of shape (2,)
@@ -179,8 +179,10 @@ class _Slots:
     def learn(self, X: Rows, y: Array, position: int, scores: Array) -> None:
         """Learn a few rows, the first of which has the given number in the stream."""
         n, m, values, state = self._n, X.shape[0], self._values, self._state
-        cross = np.empty((m, n + m))
-        cross[:, :n], cross[:, n:] = values.between(X, self._rows()), values.between(X, X)
+        merges = self._plan.rule.maintenance == "merge"  # its loop makes kernel values row by row
+        cross = np.empty((m, 0 if merges else n + m))
+        if not merges:
+            cross[:, :n], cross[:, n:] = values.between(X, self._rows()), values.between(X, X)
         norms = values.norms(X)
         steps, shrinks = self._plan.steps(position, norms)
         numbers = np.arange(position, position + m)
@@ -202,15 +204,9 @@ class _Slots:
             self._kept = _chosen(self._kept, X, state.column[: self._n])
 
     def renew(self) -> None:
-        """Make the matrices from the support vectors again, without the rounding of many small changes."""
-        n, state, values = self._n, self._state, self._values
-        if not len(state.between) or not n:
-            return
-        rows = self._rows()
-        if self._plan.rule.maintenance == "merge":
-            state.between[:n, :n] = values.between(rows, rows)
-            return
-        if len(state.inverse):
+        """Make the inverse from the Gram matrix again, without the rounding of many small changes."""
+        n, state = self._n, self._state
+        if len(state.inverse) and n:
             try:
                 with one_blas_thread():
                     gram = (state.between[:n, :n] + state.between[:n, :n].T) / 2

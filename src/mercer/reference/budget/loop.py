@@ -3,7 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
-from mercer.reference.budget.merging import merge
+from mercer.reference.budget.merging import merge, slot_exponents
 from mercer.reference.budget.newton import newton_row, set_coefficients
 from mercer.reference.budget.projection import absorb, join_by_projection
 from mercer.reference.budget.removal import remove
@@ -20,21 +20,23 @@ def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: 
     """
     for t in range(len(rows.norms)):
         if rule.update == "newton":
-            newton_row(rule, rows, state, t, _values(rows, state, t))
+            newton_row(rule, rows, state, t, _values(rule, rows, state, t))
         else:
             _learn(rule, rows, state, t, table)
     if rule.update == "newton":
         set_coefficients(state)
 
 
-def _values(rows: BudgetRows, state: BudgetState, t: int) -> Array:
+def _values(rule: BudgetRule, rows: BudgetRows, state: BudgetState, t: int) -> Array:
     """Return the kernel values of row t and the slots."""
+    if rule.maintenance == "merge":  # merged rows are in no column
+        return np.asarray(np.exp(-slot_exponents(rows.gamma, state, rows.X[t])))
     found = rows.cross[t, state.column[: int(state.counts[0])]]
     return np.asarray(np.exp(-found) if rows.gamma > 0 else found)
 
 
 def _learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, t: int, table: Array) -> None:
-    n, values = int(state.counts[0]), _values(rows, state, t)
+    n, values = int(state.counts[0]), _values(rule, rows, state, t)
     rows.scores[t] = values @ state.coef[:n]
     y = float(rows.y[t])
     coef = coefficients(rule, rows.scores[t], y, float(rows.norms[t]), float(rows.steps[t]))
@@ -47,12 +49,11 @@ def _learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, t: int, table
         return
     if coef is None:
         return
-    merges = rule.maintenance == "merge"
-    join(rows, state, t, coef, None if merges else values)
+    join(rows, state, t, coef, values)
     if n < rule.budget:
         return
-    if merges:
-        merge(rows, state, t, table)
+    if rule.maintenance == "merge":
+        merge(rows.gamma, state, table)
     elif rule.maintenance in ("absorb", "absorb_nearest"):
         absorb(rule, state, values)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.reference.budget.slots import leave, lengths
-from mercer.reference.types import BudgetRows, BudgetState
+from mercer.reference.types import BudgetState
 
 GOLDEN = (5**0.5 - 1) / 2
 # Steps of the golden-section search on [0, 1/2]: the place is known to 3e-7, and the squared norm to its square.
@@ -20,12 +20,12 @@ N_STEPS = 30
 LARGEST_EXPONENT = 1e150
 
 
-def merge(rows: BudgetRows, state: BudgetState, t: int, table: Array) -> None:
-    """Merge the slot of the least coefficient with the one that loses least; rows after t see the merged one."""
+def merge(gamma: float, state: BudgetState, table: Array) -> None:
+    """Merge the slot of the least coefficient with the one that loses least."""
     n = int(state.counts[0])
     squares = lengths(state, n)
     i = int(np.argmin(squares))
-    exponents, products = state.between[i, :n].copy(), state.coef[:n] @ state.coef[i]
+    exponents, products = slot_exponents(gamma, state, state.rows[i]), state.coef[:n] @ state.coef[i]
     places = np.where(products > 0, first_places(table, np.exp(-exponents), squares[i], squares), 0.0)
     losses = lost(exponents, squares[i], squares, products, places)
     losses[i] = np.inf
@@ -34,7 +34,7 @@ def merge(rows: BudgetRows, state: BudgetState, t: int, table: Array) -> None:
     h = float(places[j])
     if product > 0:
         h = best_place(exponent, float(squares[i]), square, product)
-    _replace(rows, state, t, i, j, h, exponent)
+    _replace(state, i, j, h, exponent)
     leave(state, i)
 
 
@@ -81,17 +81,15 @@ def best_place(exponent: float, square: float, other: float, product: float) -> 
     return (low + high) / 2
 
 
-def _replace(rows: BudgetRows, state: BudgetState, t: int, i: int, j: int, h: float, exponent: float) -> None:
-    """Put h x_i + (1 - h) x_j into slot j. Squared distances to it are known from those to x_i and x_j."""
-    n = int(state.counts[0])
+def slot_exponents(gamma: float, state: BudgetState, x: Array) -> Array:
+    """Return gamma |x - row|^2 for the rows of all slots."""
+    squares = np.square(x - state.rows[: int(state.counts[0])]).sum(axis=1)
+    return np.asarray(np.minimum(gamma * squares, LARGEST_EXPONENT))
+
+
+def _replace(state: BudgetState, i: int, j: int, h: float, exponent: float) -> None:
+    """Put h x_i + (1 - h) x_j into slot j."""
     rest = 1 - h
     state.coef[j] = exp(-exponent * rest * rest) * state.coef[i] + exp(-exponent * h * h) * state.coef[j]
     state.rows[j] = h * state.rows[i] + rest * state.rows[j]
     state.born[j] = max(state.born[i], state.born[j])
-    between = h * state.between[i, :n] + rest * state.between[j, :n] - h * rest * exponent
-    between = np.maximum(between, 0.0)
-    between[j] = 0.0
-    state.between[j, :n] = state.between[:n, j] = between
-    # From the rows, so that the bits do not depend on where a block ends.
-    distances = rows.gamma * np.square(rows.X[t + 1 :] - state.rows[j]).sum(axis=1)
-    rows.cross[t + 1 :, state.column[j]] = np.minimum(distances, LARGEST_EXPONENT)

@@ -6,17 +6,16 @@ from mercer._typing import Array
 from mercer.reference.types import BudgetRows, BudgetState
 
 
-def join(rows: BudgetRows, state: BudgetState, t: int, coef: Array, values: Array | None) -> None:
-    """Put row t of the block into the next slot, with its kernel values; None: the exponents of the block are kept."""
+def join(rows: BudgetRows, state: BudgetState, t: int, coef: Array, values: Array) -> None:
+    """Put row t of the block into the next slot, with its kernel values."""
     n = int(state.counts[0])
     state.coef[n], state.norms[n] = coef, rows.norms[t]
     state.born[n], state.column[n] = rows.numbers[t], rows.cross.shape[1] - len(rows.norms) + t
     if len(state.rows):
         state.rows[n] = rows.X[t]
     if len(state.between):
-        between = rows.cross[t, state.column[:n]] if values is None else values
-        state.between[n, :n] = state.between[:n, n] = between
-        state.between[n, n] = 0.0 if values is None else rows.norms[t]
+        state.between[n, :n] = state.between[:n, n] = values
+        state.between[n, n] = rows.norms[t]
     state.counts[0] = n + 1
 
 
