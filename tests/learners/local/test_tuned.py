@@ -8,6 +8,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import TunedClassifier, TunedRegressor, config_context
+from mercer.data import as_blocks
 from mercer.storage import dumps, loads
 
 
@@ -190,6 +191,25 @@ def test_float32_sparse_and_missing_values(table, regressor):
     np.testing.assert_allclose(regressor.predict(sparse.csr_array(X[600:])), regressor.predict(X[600:]))
     holed = np.where(np.random.RandomState(0).random_sample(X.shape) < 0.1, np.nan, X)
     assert TunedRegressor(random_state=0).fit(holed[:600], y[:600]).score(holed[600:], y[600:]) > 0.6
+
+
+def test_blocks_and_sparse_rows_give_the_model_of_arrays(table, regressor):
+    X, y = table
+
+    def source():
+        yield from zip(np.array_split(X[:600], 7), np.array_split(y[:600], 7), strict=True)
+
+    for rows in (as_blocks(source), as_blocks(sparse.csr_array(X[:600]), y[:600])):
+        model = TunedRegressor(random_state=0).fit(rows)
+        assert model.report_ == regressor.report_
+        np.testing.assert_array_equal(model.predict(X[600:]), regressor.predict(X[600:]))
+        new = as_blocks(X[600:], y[600:], block_rows=70)
+        np.testing.assert_allclose(model.predict(new), regressor.predict(X[600:]), rtol=1e-9)
+        assert model.score(new) == pytest.approx(regressor.score(X[600:], y[600:]))
+    with pytest.raises(ValueError, match="X has 2 features, but TunedRegressor is expecting 5"):
+        regressor.predict(as_blocks(X[:, :2]))
+    with pytest.raises(ValueError, match="X is Blocks, which bring their own y"):
+        TunedRegressor().fit(as_blocks(X, y), y)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from mercer._typing import Array, RowsLike, Seed
+from mercer.data import Blocks
 from mercer.fitting import Classes, HeldTargets, Numbers, Targets
 from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.learners.local.calibration import Calibration
@@ -14,6 +16,7 @@ from mercer.learners.local.intervals import Intervals
 from mercer.learners.local.prediction_sets import PredictionSets
 from mercer.learners.local.table_columns import Frame
 from mercer.learners.local.tuned_base import TunedEstimator
+from mercer.learners.predictions import scored_with
 from mercer.state import Flag, Member, Names, Sizes, Stored, require
 
 
@@ -81,15 +84,15 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     intervals_: Intervals
 
     @overload
-    def predict(self, X: RowsLike | Frame) -> Array: ...
+    def predict(self, X: RowsLike | Frame | Blocks) -> Array: ...
 
     @overload
-    def predict(self, X: RowsLike | Frame, return_std: Literal[False]) -> Array: ...
+    def predict(self, X: RowsLike | Frame | Blocks, return_std: Literal[False]) -> Array: ...
 
     @overload
-    def predict(self, X: RowsLike | Frame, return_std: Literal[True]) -> tuple[Array, Array]: ...
+    def predict(self, X: RowsLike | Frame | Blocks, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
-    def predict(self, X: RowsLike | Frame, return_std: bool = False) -> Array | tuple[Array, Array]:
+    def predict(self, X: RowsLike | Frame | Blocks, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return the predictions for the rows of X, float64, in the shape of y.
 
         With ``return_std`` also return the standard deviation of a new target about its prediction: the size of the
@@ -104,7 +107,7 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
             deviations = self.intervals_.standard_deviations(rows)
         return shaped, deviations.ravel() if self._is_flat else deviations
 
-    def predict_interval(self, X: RowsLike | Frame, coverage: float = 0.9) -> Array:
+    def predict_interval(self, X: RowsLike | Frame | Blocks, coverage: float = 0.9) -> Array:
         """Return intervals (n, 2) that hold the target of a new row with about the given probability.
 
         The half width is a quantile of the leave-one-out residuals, in units of the size that a model of them predicts
@@ -126,6 +129,12 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
             half = self.intervals_.half_widths(type(self).__name__, rows, coverage)
         both = np.stack([centre - half, centre + half], axis=-1)
         return both[:, 0] if self._is_flat else both
+
+    def score(
+        self, X: RowsLike | Frame | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return R^2 on the rows of X, with y, or ``Blocks``, which bring their own y and weights."""
+        return float(super().score(X, *scored_with(type(self).__name__, X, y, sample_weight)))
 
     def _targets(self) -> Numbers:
         return Numbers(type(self).__name__)
@@ -224,22 +233,22 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         )
         self.class_weight = class_weight
 
-    def decision_function(self, X: RowsLike | Frame) -> Array:
+    def decision_function(self, X: RowsLike | Frame | Blocks) -> Array:
         """Return the scores of the rows of X: (n,) for two classes, else (n, n_classes)."""
         scores = self._scores_of(self._prepared(X))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: RowsLike | Frame) -> Array:
+    def predict(self, X: RowsLike | Frame | Blocks) -> Array:
         """Return the class of each row of X."""
         scores = self.decision_function(X)
         return Classes(type(self).__name__, classes=self.classes_).decode(scores)
 
-    def predict_proba(self, X: RowsLike | Frame) -> Array:
+    def predict_proba(self, X: RowsLike | Frame | Blocks) -> Array:
         """Return the probability of each class for the rows of X: (n, n_classes)."""
         scores = self._scores_of(self._prepared(X))
         return self.calibration_.probabilities(scores)
 
-    def predict_set(self, X: RowsLike | Frame, coverage: float = 0.9) -> Array:
+    def predict_set(self, X: RowsLike | Frame | Blocks, coverage: float = 0.9) -> Array:
         """Return for each row of X the set of classes that holds its class with about the given probability.
 
         The set holds the most probable class, and every class whose probability is at least a threshold: a quantile
@@ -256,6 +265,12 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         ndarray of bool, of shape (n, n_classes)
         """
         return self.sets_.sets(type(self).__name__, self.predict_proba(X), coverage)
+
+    def score(
+        self, X: RowsLike | Frame | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the accuracy on the rows of X, with y, or ``Blocks``, which bring their own y and weights."""
+        return float(super().score(X, *scored_with(type(self).__name__, X, y, sample_weight)))
 
     def _targets(self) -> Classes:
         return Classes(type(self).__name__, class_weight=self.class_weight)

@@ -11,7 +11,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, RowsLike, Seed
-from mercer.fitting import HeldTargets, Numbers, Targets
+from mercer.data import Blocks
+from mercer.fitting import HeldTargets, Numbers, Passes, Targets, held_rows
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import Learner
 from mercer.learners.local.category_choice import CategoryChoice
@@ -22,6 +23,7 @@ from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Choice, Search
 from mercer.learners.local.table_columns import Frame, RawTable
+from mercer.learners.training_rows import check_width, training_rows
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.leaf_sample import variances
 from mercer.state import Member, Real, Reals, Sizes, Stored, require
@@ -29,6 +31,8 @@ from mercer.validation import check_integer, check_real
 
 # The part of a time budget that the search may use; the rest is for the final fit.
 _SEARCH_SHARE = 0.6
+# Rows per block of blocks that are held or prepared.
+_BLOCK_ROWS = 2**14
 # Up to so many rows all factors are float64, which costs little there.
 _FLOAT64_ROWS = 4096
 
@@ -77,15 +81,18 @@ class TunedEstimator(Learner, Generic[T]):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: RowsLike | Frame, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: RowsLike | Frame | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose everything on the rows of X, and fit the model.
 
         Parameters
         ----------
-        X : array, sparse matrix (which becomes dense) or data frame of shape (n_samples, n_features)
-            Numbers, NaN where one is missing. Data frames of pandas and polars may also hold text, categories, booleans
-            and dates.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features), or ``Blocks``
+            Sparse rows become dense, and blocks are held in memory, as the model holds the prepared rows. Numbers, NaN
+            where one is missing. Data frames of pandas and polars may also hold text, categories, booleans and dates.
         y : array of shape (n_samples,) or, in regression, (n_samples, n_targets)
+            Left out where X is ``Blocks``, which bring their own.
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as two rows in every fit. What is drawn from the rows does not see weights.
 
@@ -99,7 +106,7 @@ class TunedEstimator(Learner, Generic[T]):
         adopt(self, fitted)
         return self
 
-    def _fit(self, X: RowsLike | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: RowsLike | Frame | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
         start = time.monotonic()
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -117,14 +124,19 @@ class TunedEstimator(Learner, Generic[T]):
         self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
 
     def _table(
-        self, X: RowsLike | Frame, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
+        self, X: RowsLike | Frame | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
     ) -> tuple[RawTable, HeldTargets[T]]:
         """Return the columns and the targets of the rows of positive weight."""
         name, targets = type(self).__name__, self._targets()
+        if isinstance(X, Blocks):
+            blocks, _ = training_rows(self, X, y, sample_weight, targets)
+            X, y, sample_weight = held_rows(blocks.recut(_BLOCK_ROWS, name), Passes(name, self._engine))
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
         self.preparation_ = ColumnPreparation(random_state=seed)
         table = RawTable.of(name, self.preparation_.checked(X, reset=True))
+        if hasattr(self, "feature_names_in_"):  # of blocks
+            self.preparation_.feature_names_in_ = self.feature_names_in_
         self.n_features_in_ = self.preparation_.n_features_in_
         if hasattr(self.preparation_, "feature_names_in_"):
             self.feature_names_in_ = self.preparation_.feature_names_in_
@@ -194,8 +206,12 @@ class TunedEstimator(Learner, Generic[T]):
             self.low_order_, self.low_order_share_ = model, share
         return (1 - share) * residuals + share * other
 
-    def _prepared(self, X: RowsLike | Frame) -> Array:
+    def _prepared(self, X: RowsLike | Frame | Blocks) -> Array:
         check_is_fitted(self)
+        if isinstance(X, Blocks):
+            check_width(self, X)
+            blocks = X.recut(_BLOCK_ROWS, type(self).__name__)
+            return np.concatenate([self._prepared(block.X) for block in blocks.labelled()])
         owner, preparation = type(self).__name__, self.preparation_
         numbers = preparation.encoding_.numbers(RawTable.of(owner, preparation.checked(X, reset=False)), owner)
         return preparation.scaling_.transform(numbers, preparation.dtype_)
