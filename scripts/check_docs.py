@@ -1,4 +1,4 @@
-"""Look at the built documentation: every public name has an entry, every link a target, no page needs a network."""
+"""Check the built documentation: every public name has an entry, every link a target, no page needs a network."""
 
 import importlib
 import re
@@ -11,7 +11,7 @@ from sphinx.util.inventory import InventoryFile
 
 import mercer
 
-ROOMS = ("kernels", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing")
+PACKAGES = ("kernels", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing")
 
 
 class _Links(HTMLParser):
@@ -31,14 +31,14 @@ class _Links(HTMLParser):
 
 
 def missing_entries(folder: Path) -> list[str]:
-    """Return the public names without an entry, under their room or at the top."""
+    """Return the public names without an entry, neither under their package nor under ``mercer``."""
     with (folder / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", lambda base, path: path)
     known = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
     public = {f"mercer.{name}" for name in mercer.__all__ if not name.startswith("_") and name != "datasets"}
     public |= {f"mercer.config.{name}" for name in ("Config", "config_context", "get_config")}
-    for room in ROOMS:
-        public |= {f"mercer.{room}.{name}" for name in importlib.import_module(f"mercer.{room}").__all__}
+    for package in PACKAGES:
+        public |= {f"mercer.{package}.{name}" for name in importlib.import_module(f"mercer.{package}").__all__}
     return sorted(name for name in public if name not in known and f"mercer.{name.rpartition('.')[2]}" not in known)
 
 
@@ -63,7 +63,7 @@ def broken_links(folder: Path) -> list[str]:
 
 
 def network(folder: Path) -> list[str]:
-    """Return what a page would load from elsewhere: scripts, styles and images."""
+    """Return the scripts, styles and images that a page would load from the network."""
     pattern = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]+(?:src|href)="https?:')
     pages = (path for path in folder.rglob("*.html") if "_static" not in path.parts)
     return [str(path) for path in pages if pattern.search(path.read_text())]

@@ -1,8 +1,8 @@
-"""Fail if an instruction-set object could lend its code to the others.
+"""Fail if the linker could replace code of one instruction-set object by code of another.
 
-An inline function or template that two objects define is a weak (or GNU unique) symbol: the linker keeps one body for
-both, and it may be the one with instructions that an older processor lacks. So the objects of csrc/level_*.cpp must
-define no such symbol, and nothing else but their table.
+An inline function or template that two objects define is a weak (or GNU unique) symbol. The linker keeps one body for
+both, possibly one with instructions that an older processor lacks. So the objects of csrc/level_*.cpp must define no
+such symbol. The only global symbol that they define is their table.
 
     python scripts/check_symbols.py [BUILD_DIRECTORY]
 
@@ -33,7 +33,7 @@ def complaints(path: Path) -> list[str]:
     found = []
     for line in listing.splitlines():
         symbol = SYMBOL.match(line.strip())
-        if symbol is None or not symbol["address"]:  # undefined here: some other object's business
+        if symbol is None or not symbol["address"]:  # undefined here, defined in another object
             continue
         kind, name = symbol["kind"], symbol["name"]
         if kind in SHARED:

@@ -31,7 +31,7 @@ def count(annotation: ast.expr) -> int:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "Any" in node.value:
             try:
                 found += count(ast.parse(node.value, mode="eval").body)
-            except SyntaxError:  # a string that is no type, as in Literal
+            except SyntaxError:  # a string that is not a type, as in Literal
                 continue
     return found
 

@@ -36,7 +36,7 @@ class Walk:
         return {file for file, _ in self.functions}
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Note one event of ``sys.setprofile``."""
+        """Record one event of ``sys.setprofile``."""
         code = frame.f_code
         if not code.co_filename.startswith(_PACKAGE):
             return

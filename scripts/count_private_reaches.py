@@ -3,7 +3,9 @@
 ``x._name`` counts, where x is neither ``self``, ``cls``, ``super()`` nor another object of the class in which the code
 stands. Such an object is a parameter annotated with that class or with ``Self``, or a name that a method binds to a
 copy of ``self`` (``unfitted(self)``, ``copy(self)``) or to a call of the class (by name, ``cls`` or ``type(self)``).
-Names with two underscores on both sides do not count.
+Names with two underscores on both sides do not count, nor do names that are public by their documentation in spite of
+the underscore: the methods of named tuples (``_replace``, ``_asdict``, ``_fields``, ``_make``, ``_field_defaults``) and
+``os._exit``.
 
     python scripts/count_private_reaches.py [folder]
 """
@@ -15,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _OWN = frozenset({"self", "cls"})
+# Names of named tuples that the Python documentation lists as public: the underscore keeps them apart from fields.
+_NAMED_TUPLE = {"_replace", "_asdict", "_fields", "_make", "_field_defaults"}
 # Functions that return another object of the class of their argument.
 _COPIES = {"copy", "deepcopy", "replace", "unfitted"}
 
@@ -40,7 +44,7 @@ def _reaches(node: ast.AST, class_name: str, own: frozenset[str]) -> Iterator[st
         class_name, own = node.name, _OWN
     elif isinstance(node, ast.FunctionDef) and class_name:
         own |= _of_the_class(node, class_name)
-    if isinstance(node, ast.Attribute) and _is_private(node.attr) and not _is_own(node.value, own):
+    if isinstance(node, ast.Attribute) and _is_private(node) and not _is_own(node.value, own):
         yield node.attr
     for child in ast.iter_child_nodes(node):
         yield from _reaches(child, class_name, own)
@@ -82,8 +86,11 @@ def _is_copy(value: ast.expr, class_name: str) -> bool:
     return name in _COPIES and bool(value.args) and getattr(value.args[0], "id", None) == "self"
 
 
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
+def _is_private(node: ast.Attribute) -> bool:
+    name = node.attr
+    if not name.startswith("_") or (name.startswith("__") and name.endswith("__")):
+        return False
+    return name not in _NAMED_TUPLE and ast.unparse(node) != "os._exit"
 
 
 def _is_own(value: ast.expr, own: frozenset[str]) -> bool:

@@ -1,6 +1,6 @@
-"""Small fitted models of every public estimator, in every mode that stores something else: to forge files of.
+"""Small fitted models of every public estimator, in every mode that changes what is stored: originals of forged files.
 
-``examples()`` yields them with rows to use them on; the tests see that every declared attribute occurs in one of them.
+``examples()`` yields the models with rows to use them on; the tests check that every declared attribute occurs in one.
 """
 
 import tempfile
@@ -231,7 +231,7 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
 
 
 def pipelines() -> Iterator[tuple[Any, Any]]:
-    """Yield pipelines of what scikit-learn's classes a file may hold, and their rows."""
+    """Yield pipelines with the scikit-learn classes that a file may hold, and their rows."""
     ridge = KernelRidge(GAUSSIAN, n_components=5, random_state=0)
     for scaler in (StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Normalizer()):
         yield make_pipeline(scaler, ridge), ROWS

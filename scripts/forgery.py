@@ -1,7 +1,7 @@
-"""Forged model files: valid containers with a right checksum, whose contents no fit has made.
+"""Forged model files: valid containers with a right checksum, whose contents were not made by a fit.
 
 ``forged(data, others, rng)`` changes numbers, arrays (values, shape, dtype, layout), strings, names and whole parts of
-a model file: alone, or together everywhere where one size occurs, so that shapes still agree with each other.
+a model file: one of them, or all places where one size occurs, so that shapes still agree with each other.
 """
 
 import copy
@@ -65,7 +65,7 @@ class Forger:
         self._data, self._other, self._rng = data, other, rng
 
     def forged(self) -> bytes | None:
-        """Return the bytes of the forged file; None where a change is no JSON or no tensor, or changes nothing."""
+        """Return the bytes of the forged file; None if the result is not JSON or not a tensor, or nothing changed."""
         ways = [self._number, self._number, self._text, self._name, self._node, self._swap, self._sequence, self._graft]
         ways += [self._values] * 4 + [self._shape, self._dtype, self._layout, self._size, self._size, self._everywhere]
         for _ in range(self._rng.choice([1, 1, 1, 2, 3])):
@@ -77,7 +77,7 @@ class Forger:
         return None if data == self._data else data
 
     def _places(self, wanted: Any) -> list[tuple[Any, Any]]:
-        """Return every holder and key in the description of the model whose value is wanted."""
+        """Return each dict or list in the description of the model with the keys whose values are wanted."""
         found, stack = [], [(self.about, "model")] + [(self.about, key) for key in self.about if key != "model"]
         while stack:
             holder, key = stack.pop()
@@ -128,7 +128,7 @@ class Forger:
         holder[key] = copy.deepcopy(self._rng.choice(_NODES))
 
     def _swap(self) -> None:
-        """Put one part of the model in the place of another of the same kind."""
+        """Replace one part of the model by another part of the same kind."""
         kind = self._rng.choice(["array", "kernel", "estimator", "part", "list", "tuple", "text"])
         places = self._places(lambda value: isinstance(value, dict) and value.get("kind") == kind)
         if len(places) > 1:
@@ -143,7 +143,7 @@ class Forger:
             holder[key] = self._rng.choice([items[:-1], items * 2, items[::-1], [items], [*items, items[0]]])
 
     def _graft(self) -> None:
-        """Put a part of another file in the place of one of this, with its arrays."""
+        """Replace a part of this file by a part of another file, with its arrays."""
         other, tensors = container.read(io.BytesIO(self._other))
         theirs = Forger.__new__(Forger)
         theirs.about, theirs.tensors = other, tensors
@@ -260,7 +260,7 @@ class Forger:
             node["axes"] = self._rng.sample(range(n_axes), n_axes)
 
     def _size(self) -> None:
-        """Change one size in all arrays and numbers where it occurs: shapes agree, and the contents may not."""
+        """Change one size in all arrays and numbers where it occurs: shapes still agree, contents perhaps not."""
         sizes = sorted({size for values in self.tensors.values() for size in values.shape if size > 1})
         if not sizes:
             return
@@ -287,7 +287,7 @@ class Forger:
 
 
 def damaged(data: bytes, other: bytes, rng: random.Random) -> bytes:
-    """Return the bytes changed at a random place, with a checksum that is then wrong."""
+    """Return the bytes with a change at a random place: the checksum is then wrong."""
     changed = bytearray(data)
     where = rng.randrange(min(len(changed), 4000)) if rng.random() < 0.7 else rng.randrange(len(changed))
     way = rng.randrange(6)

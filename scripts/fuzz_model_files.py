@@ -2,10 +2,10 @@
 
 Of ten files nine are forged (``scripts/forgery.py``): valid containers with a right checksum, made from models of every
 public estimator (``scripts/fitted_models.py``). One has damaged bytes, which the checksum must notice. The files are
-loaded and used in child processes under a limit of the address space, hundreds in each. A fault is: the end of a
-process by a signal, more than 20 s of the processor's time for a file, an allocation that only the system's limit
-stopped, an error that is neither ``ModelFileError`` on loading nor ``ValueError`` or ``MemoryError`` in use, and a
-result that is not finite. Every file is known by its seed and number: ``--only`` runs one again.
+loaded and used in child processes with a limited address space, hundreds of files per process. A fault is: a process
+ended by a signal, more than 20 s of CPU time for a file, an allocation that only the limit of the system stopped, an
+error that is neither ``ModelFileError`` on loading nor ``ValueError`` or ``MemoryError`` in use, and a result that is
+not finite. A seed and a number identify each file: ``--only`` runs one file again.
 
     python scripts/fuzz_model_files.py --files 20000 --seed 0
     python scripts/fuzz_model_files.py --files 20000 --seed 0 --pure     # on the NumPy reference, without the core
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 class Parent:
-    """Starts the children, follows what they say, and finds the files that end them."""
+    """Starts the child processes, reads their output, and finds the files that end them."""
 
     def __init__(self, folder: Path, options: argparse.Namespace):
         self._folder, self._options = folder, options
@@ -104,7 +104,7 @@ class Parent:
         return begun + 1
 
     def _earliest(self, first: int, last: int) -> int:
-        """Return where a run must begin to end by a signal at ``last``: damage may show late."""
+        """Return the first file of a run that ends by a signal at ``last``: an earlier file may have done damage."""
         while last - first > 1:
             middle = (first + last) // 2
             if self._follow(middle, last + 1)[1] is None:
@@ -114,7 +114,7 @@ class Parent:
         return first
 
     def _follow(self, first: int, stop: int, *, count: bool = False) -> tuple[int, str | None]:
-        """Run files in a child; return the last one begun, and how the child was ended by it, if it was."""
+        """Run files in a child process; return the last file begun, and how that file ended the process, if it did."""
         options = ["--seed", str(self._options.seed)]
         options += [f"--{name}" for name in ("pure", "blind") if getattr(self._options, name)]
         command = [sys.executable, __file__, *options, "--child", str(self._folder), str(first), str(stop)]
@@ -170,7 +170,7 @@ def write_originals(folder: Path) -> int:
 
 
 class Child:
-    """Forges, loads and uses files, and says so on standard output before and after each."""
+    """Forges, loads and uses files, and prints a line before and after each file."""
 
     def __init__(self, folder: Path, seed: int):
         self._originals = pickle.loads((folder / "originals.pickle").read_bytes())  # noqa: S301 - the parent's own
@@ -230,7 +230,7 @@ class Child:
 
 
 class Use:
-    """All that a model can do, tried on a few rows."""
+    """All methods of a model, tried on a few rows."""
 
     def __init__(self, model: Any, X: Any, rng: random.Random):
         self._model, self._X, self._rng = model, X, rng
@@ -245,7 +245,7 @@ class Use:
         return "forged, loads, refuses a use" if self._refused else "forged, loads, works"
 
     def _try(self, what: str, work: Any) -> str | None:
-        """Return the fault of a call, None where there is none."""
+        """Return the fault of a call; None if there is no fault."""
         try:
             result = work()
         except MemoryError as error:
@@ -259,7 +259,7 @@ class Use:
         return None if _is_finite(result) else f"fault: {what} of {type(self._model).__name__} is not finite"
 
     def _rows(self) -> list[Any]:
-        """Return a few rows, dense and CSR; scikit-learn's steps take them as they were in ``fit``."""
+        """Return a few rows, dense and CSR; for scikit-learn's steps only of the type used in ``fit``."""
         from scipy import sparse  # noqa: PLC0415
 
         few = self._X[:6]
@@ -284,7 +284,7 @@ class Use:
             for name in names
         )
         fault = self._first(faults)
-        # Variances without a closed form are found by 200 fits, which use the parameters of a file alone.
+        # Variances without a closed form take 200 fits, which use only the parameters of a file.
         if fault is None and hasattr(type(self._model), "variance") and self._rng.randrange(_VARIANCES) == 0:
             few = self._rows()[0][:2]
             fault = self._try("variance", lambda: self._model.variance(few))

@@ -15,7 +15,7 @@ from mercer.testing import check_feature_map, check_kernel
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "gallery" not in path.parts)
-ROOMS = ["kernels", "structures", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing"]
+PACKAGES = ["kernels", "structures", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing"]
 FENCE = re.compile(r"^(`{3,}|:{3,})([^\n`]*)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -38,8 +38,8 @@ def test_every_public_name_has_an_entry_and_every_entry_a_name():
         id(getattr(importlib.import_module(name.rpartition(".")[0]), name.rpartition(".")[2])) for name in listed
     }
     public = [(mercer, name) for name in mercer.__all__ if not name.startswith("_") and name != "datasets"]
-    for room in ROOMS:
-        module = importlib.import_module(f"mercer.{room}")
+    for package in PACKAGES:
+        module = importlib.import_module(f"mercer.{package}")
         public += [(module, name) for name in module.__all__]
     missing = [f"{module.__name__}.{name}" for module, name in public if id(getattr(module, name)) not in objects]
     assert missing == []

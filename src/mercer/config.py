@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from mercer import limits
 
-# Rows a block: the features of a block of 512 rows at 1024 float32 columns take 2 MiB, which a core's caches hold,
-# and a task is long enough (about a millisecond) to hide the cost of handing it to a thread.
+# Rows per block: the features of a block of 512 rows with 1024 float32 columns take 2 MiB, which fits in the caches of
+# a core, and a task is long enough (about a millisecond) to hide the cost of handing the task to a thread.
 DEFAULT_BLOCK_ROWS = 512
 
-# Threads are not started beyond this: each takes memory for a block, stays, and finds no core to run on.
+# Largest number of threads: further threads would take memory for a block each, and have no core to run on.
 _MOST_THREADS, _MOST_THREADS_A_CORE = 16, 4
 
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -83,9 +83,9 @@ def get_config() -> Config:
 def memory_budget() -> limits.Bound:
     """Return the bytes that mercer may allocate now, and what bounds them.
 
-    The budget of ``config_context``, but no more than the machine and the limits of the process allow in all. Where
-    none is set: what the machine, its cgroups and the limits of the process leave at this moment. Measuring takes about
-    0.2 ms: ask once for a fit, not for each block.
+    The budget of ``config_context``, but no more than the machine and the limits of the process allow. If no budget is
+    set: the memory that the machine, its cgroups and the limits of the process leave at this moment. A call takes about
+    0.2 ms: make one per fit, not one per block.
     """
     budget = get_config().memory
     if budget is None:
@@ -95,9 +95,10 @@ def memory_budget() -> limits.Bound:
 
 
 def lasting_limit() -> int | None:
-    """Return the memory budget or limit set for this process; None where the machine is all that bounds it.
+    """Return the memory budget or limit set for this process; None if only the memory of the machine bounds it.
 
-    Unlike ``memory_budget`` it does not depend on the moment, so that what follows from it is the same in every run.
+    Unlike ``memory_budget``, the result does not change over time, so that choices based on it are the same in every
+    run.
     """
     process, budget = limits.process_limit(), get_config().memory
     if process is None:
@@ -109,19 +110,19 @@ def lasting_limit() -> int | None:
 def config_context(
     *, threads: int | None = None, memory: int | str | None = None, block_rows: int | None = None
 ) -> Iterator[Config]:
-    """Change the settings inside a ``with`` block; what is left out stays as it is.
+    """Change the settings inside a ``with`` block; settings that are not given stay as they are.
 
     Parameters
     ----------
     threads : int, optional
-        Threads of mercer's pool, at most 4 per core (and 16 on few cores): what is asked beyond that is not started.
+        Threads of mercer's pool, at most 4 per core (and 16 on few cores): further threads are not started.
         Outside any context: ``MERCER_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores this process may use.
     memory : int or str, optional
-        Budget for what mercer itself allocates, in bytes or as ``"2GiB"``; a result that cannot fit is refused
-        before it is computed. The caller's own X is not counted. Where none is set, the budget is the least of what
-        the machine has available and what cgroups (containers) and ``ulimit`` leave; ``show_versions`` tells it.
+        Budget for the memory that mercer allocates, in bytes or as ``"2GiB"``; a result that cannot fit is refused
+        before it is computed. The X of the caller is not counted. By default, the budget is the smallest of the
+        available memory and what cgroups (containers) and ``ulimit`` leave; ``show_versions`` prints the budget.
     block_rows : int, optional
-        Rows a block. Transforms agree to rounding whatever it is.
+        Rows per block. Transforms with any two values agree up to rounding.
 
     Examples
     --------

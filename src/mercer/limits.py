@@ -1,7 +1,7 @@
 """How much memory this process may use, and what bounds it: the machine, its cgroups, or its resource limits.
 
-Two questions have two answers. ``capacity`` is the least of the limits themselves: it stays the same while a process
-runs. ``available`` is the least of what the limits leave now, other processes and this one's own memory taken off.
+``capacity`` is the smallest limit; it stays the same while the process runs. ``available`` is the smallest amount that
+the limits leave now, after the memory used by this process and by others.
 """
 
 import os
@@ -15,10 +15,10 @@ try:
 except ModuleNotFoundError:  # Windows has no resource limits
     resource = None  # type: ignore[assignment]
 
-# Beyond any machine: where nothing is known, NumPy's own allocation has the word.
+# More than any machine has: if no limit is known, NumPy's allocation decides.
 UNKNOWN = 2**62
 _ROOT = Path("/")
-# What a cgroup counts as used and gives up when it needs the memory: the cache of files.
+# The file cache: a cgroup counts it as used, and frees it when memory is needed.
 _RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
 
 
@@ -54,13 +54,13 @@ class _Cgroup:
 
 
 def capacity(root: Path = _ROOT) -> Bound:
-    """Return the memory of the machine, or the least limit of this process below it."""
+    """Return the memory of the machine, or the smallest limit of this process if that is less."""
     set_here = [Bound(limit, name) for limit, name, _ in _resource_limits(root)]
     return _least([_machine(root), *_cgroup_limits(root, os.getpid()), *set_here])
 
 
 def available(root: Path = _ROOT) -> Bound:
-    """Return the memory that this process may still take: the least that the machine and the limits leave."""
+    """Return the memory that this process may still use: the smallest amount that the machine and the limits leave."""
     machine = _machine(root)
     free = _table(root / "proc/meminfo").get("MemAvailable")
     left = [machine if free is None else Bound(1024 * free, "the memory available on this machine")]
@@ -74,7 +74,7 @@ def available(root: Path = _ROOT) -> Bound:
 
 
 def process_limit(root: Path = _ROOT) -> Bound | None:
-    """Return the least limit set for this process, or None where the machine is all that bounds it."""
+    """Return the smallest limit set for this process; None if no limit is below the memory of the machine."""
     bound = capacity(root)
     return None if bound.n_bytes >= _machine(root).n_bytes else bound
 
@@ -97,7 +97,7 @@ def _physical() -> int:
 
 
 def _resource_limits(root: Path) -> list[tuple[int, str, int]]:
-    """Return the limits on address space and data that are set, their names, and how much of each is used."""
+    """Return the limits on address space and data, if set, with their names and how much of each is used."""
     if resource is None:
         return []
     set_limits = []
@@ -121,7 +121,7 @@ def _cgroup_limits(root: Path, pid: int) -> tuple[Bound, ...]:
 
 @lru_cache(maxsize=8)
 def _cgroups(root: Path, pid: int) -> tuple[_Cgroup, ...]:
-    """Return the memory cgroup of this process and all above it that are mounted here, of versions 1 and 2."""
+    """Return the memory cgroup of this process and its mounted parents, of versions 1 and 2."""
     groups: list[_Cgroup] = []
     mounts = list(_mounts(root))
     for line in _text(root / "proc/self/cgroup").splitlines():
@@ -145,7 +145,7 @@ def _mounts(root: Path) -> Iterator[tuple[str, str, bool]]:
 
 
 def _ancestors(root: Path, mount_root: str, mount_point: str, path: str, unified: bool) -> list[_Cgroup]:
-    """Return a cgroup and those above it up to the mount; a path outside the mount has only the mount itself."""
+    """Return a cgroup and its parents up to the mount; for a path outside the mount, only the mount."""
     group = PurePosixPath(path)
     inside = group.relative_to(mount_root) if group.is_relative_to(mount_root) else PurePosixPath()
     parts = () if ".." in inside.parts else inside.parts

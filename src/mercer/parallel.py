@@ -1,7 +1,7 @@
-"""The one thread pool, over blocks of rows, and the BLAS limits that go with it.
+"""The only thread pool of mercer: it works on blocks of rows, and limits the threads of BLAS.
 
-Compiled functions are single-threaded and release the GIL; BLAS is held to one thread while the pool works, since two
-pools that take turns were measured 15 times slower than one.
+Compiled functions are single-threaded and release the GIL. BLAS is held to one thread while the pool works: two pools
+that take turns were measured 15 times slower than one.
 """
 
 import os
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class _Pool:
-    """A ThreadPoolExecutor made when it is first needed, grown when more threads are asked for."""
+    """A ThreadPoolExecutor, created at the first use, and replaced by a larger one if more threads are needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class _Pool:
     def submit(self, n_threads: int, task: Callable[[], None]) -> Future[None]:
         with self._lock:
             if self._executor is None or self._size < n_threads:
-                # The smaller pool still finishes what it holds; its threads end after that.
+                # The smaller pool still finishes its tasks; its threads end after that.
                 if self._executor is not None:
                     self._executor.shutdown(wait=False)
                 self._executor = ThreadPoolExecutor(n_threads, thread_name_prefix="mercer")
@@ -76,16 +76,16 @@ _blas = _BlasLimit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread inside a ``with`` block: small factorisations are faster, and the same on every machine.
+    """Hold BLAS to one thread inside a ``with`` block: factorisations are faster, and the same on every machine.
 
-    The eigenvectors of 1000 x 1000 were measured 3 to 15 times slower on two threads that share busy cores.
+    Eigenvectors of a 1000 x 1000 matrix were measured 3 to 15 times slower on two threads that share busy cores.
     """
     with _blas.one_thread():
         yield
 
 
 def _renew_after_fork() -> None:
-    """Forget the parent's threads and locks: none of its threads lives on in the child."""
+    """Forget the threads and locks of the parent process: its threads do not exist in the child."""
     globals().update(_pool=_Pool(), _blas=_BlasLimit())
 
 
@@ -126,8 +126,8 @@ def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:
     """Call the tasks of each turn on the pool's threads, each turn after the one before it.
 
     The tasks of a turn must be independent. All turns are handed to the pool at once. A thread that is early sleeps
-    until the turn before has ended: waking a thread costs a fraction of a new submission to the pool, so that turns may
-    be short. Threads take tasks in order, so a task that others wait for is always running, however busy the pool is.
+    until the previous turn has ended: to wake a thread costs a fraction of a new submission to the pool, so that turns
+    may be short. Threads take tasks in order, so a task that others wait for is always running, even in a busy pool.
     """
     ended, failed = 0, False
     change = threading.Condition()
@@ -161,7 +161,7 @@ def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:
 
 
 def _outcome(future: Future[None]) -> BaseException | None:
-    """Wait for a future in short intervals: a thread that sleeps without end would not see a Ctrl-C."""
+    """Wait for a future in short intervals: a thread that sleeps without a timeout would not see a Ctrl-C."""
     while True:
         try:
             return future.exception(timeout=0.2)
@@ -194,7 +194,7 @@ def _run_on_pool(work: Callable[[T], object], blocks: Iterable[T], n_threads: in
             pool.inside.block = False
 
     with _blas.one_thread():
-        # A copy of the caller's context each: configuration and NumPy's error state hold inside the blocks too.
+        # Each thread gets a copy of the caller's context: configuration and NumPy's error state hold inside the blocks.
         futures = [pool.submit(n_threads, partial(copy_context().run, worker)) for _ in range(n_threads)]
         try:
             errors = [_outcome(future) for future in futures]

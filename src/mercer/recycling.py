@@ -1,7 +1,7 @@
-"""Memory of results that nobody holds any more, given to the next result.
+"""Reuse of memory: the memory of a result that is no longer referenced is given to the next result.
 
-The system clears every page it hands out: for 10000 rows of 1024 features that is a third of the time of a fast map,
-and a stream of blocks would pay it for every block.
+The system clears every page of new memory. For 10000 rows of 1024 features, clearing takes a third of the time of a
+fast map, and a stream of blocks would pay this time for every block.
 """
 
 from collections import deque
@@ -12,18 +12,18 @@ from numpy.typing import DTypeLike
 
 from mercer._typing import Array
 
-# Bytes kept in all, and the least worth keeping: smaller results stay in malloc's own hands.
+# Largest number of bytes kept in total, and smallest result that is kept: malloc serves smaller results well.
 _MOST, _LEAST = 2**27, 2**20
 
 
 class _Kept:
-    """Memory given back, newest last. A deque's ends are atomic, so that a finaliser never waits for a lock."""
+    """Free memory, newest last. The ends of a deque are atomic, so that a finaliser never waits for a lock."""
 
     def __init__(self) -> None:
         self._memory: deque[Array] = deque()
 
     def take(self, n_bytes: int) -> Array:
-        """Return memory of at least ``n_bytes`` and at most a quarter more, fresh where none is kept."""
+        """Return memory of at least ``n_bytes`` and at most a quarter more; new memory if none of that size is kept."""
         for _ in range(len(self._memory)):
             try:
                 memory = self._memory.pop()
@@ -35,7 +35,7 @@ class _Kept:
         return np.empty(n_bytes, dtype=np.uint8)
 
     def give(self, memory: Array) -> None:
-        """Keep memory, and let the oldest go beyond the limit."""
+        """Keep memory, and free the oldest beyond the limit."""
         self._memory.append(memory)
         while self._memory and sum(kept.nbytes for kept in list(self._memory)) > _MOST:
             self._memory.popleft()
@@ -56,14 +56,14 @@ class _Lease:
         self._give(self._memory)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse copies and pickles: each would give the same memory back, while arrays still lie in it."""
+        """Refuse copies and pickles: a copy would give the same memory back while arrays still use it."""
         raise TypeError(
             "the base of an array that mercer made cannot be copied or pickled. Copy the array itself: Z.copy()."
         )
 
 
 def empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """Return an array of unset values, as ``np.empty`` does, in memory of an earlier result where there is some.
+    """Return an array of unset values, as ``np.empty`` does, in the memory of an earlier result if one is free.
 
     Arrays of 1 to 64 MiB then do not own their data (``Z.flags.owndata`` is False), and ``Z.resize`` refuses them.
 

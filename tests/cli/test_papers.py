@@ -111,7 +111,7 @@ def test_results_that_cannot_be_written_are_an_output_that_cannot(run, papers):
     (papers / "file").write_text("")
     done = run("papers", "run", "small_2020", "--results", papers / "file" / "results")
     assert (done.exit_code, done.stdout) == (5, "")
-    assert "cannot be written (Not a directory). What was finished is kept: make room, or name another" in done.stderr
+    assert "cannot be written (Not a directory). What was finished is kept: free some space, or name" in done.stderr
 
 
 def test_a_corrupted_result_is_named_by_whoever_looks(run, papers):

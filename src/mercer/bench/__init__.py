@@ -1,8 +1,8 @@
 """Reproductions of papers: what was published, what we measured, and a verdict on every claim.
 
-A paper is a folder of ``papers/``: ``experiment.toml`` (grids of cells), ``experiments.py`` (a function a kind of
-cell), ``claims.toml`` (published numbers). ``run`` fills the store of raw results and can be killed and run again;
-``judge`` compares them with the claims; ``report`` writes one offline HTML page.
+A paper is a folder of ``papers/``: ``experiment.toml`` (grids of cells), ``experiments.py`` (one function per kind of
+cell), ``claims.toml`` (published numbers). ``run`` fills the store of raw results; a run that was interrupted
+continues. ``judge`` compares the results with the claims; ``report`` writes one offline HTML page.
 """
 
 from mercer.bench.claims import Claim, Judged, Status, Verdict

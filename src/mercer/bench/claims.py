@@ -4,13 +4,14 @@
 
 - a **value**: ``published`` (with the paper's ``spread`` over its runs) of one metric of one cell;
 - a **ratio**: the same, of ``metric`` at ``of`` over ``to``;
-- an **order**: ``metric`` at ``left`` ``relation`` ``factor`` times that at ``right``, for every point of ``over``,
-  give or take ``margin``;
+- an **order**: ``metric`` at ``left`` ``relation`` ``factor`` times that at ``right``, for every point of ``over``, up
+  to ``margin``;
 - a **limit**: ``metric`` is ``at_most`` or ``at_least`` a number, for every point of ``over``;
 - or **not run**, with the reason.
 
-``against`` names the experiment of ``to`` and ``right`` where it is another one. ``clock`` marks numbers made of times,
-``exploratory`` says what of a claim was chosen after results had been seen, and ``because`` where a threshold is from.
+``against`` names the experiment of ``to`` and ``right`` if it is not that of the claim. ``clock`` marks numbers made of
+times. ``exploratory`` says which part of a claim was chosen after the results were known. ``because``
+gives the source of a threshold.
 """
 
 import itertools
@@ -26,12 +27,12 @@ from mercer.bench.metrics import Better, Metric, Sample, metric, sample, show
 from mercer.bench.spec import Paper, Params, includes, read_toml
 from mercer.bench.store import Outcome
 
-_BUSY = 0.2  # cores that other programs may take before a time is said to be disturbed
-_DEVIATIONS = 3  # a published mean of a few runs is met within three of its own deviations
+_BUSY = 0.2  # a verdict on times mentions other programs if they keep more than this number of cores busy
+_DEVIATIONS = 3  # a mean within three standard deviations of the published runs is reproduced
 
 
 class Status(StrEnum):
-    """What became of a claim."""
+    """The outcome of a claim."""
 
     REPRODUCED = "reproduced"
     BETTER = "better"
@@ -50,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """One published claim, as ``claims.toml`` has it."""
+    """One published claim: an entry of ``claims.toml``."""
 
     id: str
     source: str
@@ -86,7 +87,7 @@ class Claim:
 
     @property
     def is_timed(self) -> bool:
-        """Whether the number is a time or made of times."""
+        """Whether the number is a time or computed from times."""
         return self.clock or self.measured.unit == "s"
 
     @property
@@ -130,7 +131,7 @@ def load_claims(paper: Paper) -> list[Claim]:
 
 
 def _rows(path: object, table: dict[str, Any]) -> list[dict[str, Any]]:
-    """Write a table of claims out: its ``columns`` name cell parameters, or fields of a claim."""
+    """Turn each row of a table into a claim; ``columns`` name cell parameters, or fields of a claim."""
     table = dict(table)
     columns, rows, name = table.pop("columns"), table.pop("rows"), table.pop("id")
     claims = []
@@ -167,7 +168,7 @@ def _check(path: object, paper: Paper, claims: Sequence[Claim]) -> None:
         if claim.kind in ("value", "ratio") and claim.published is None:
             raise BenchError(f"{path}: claim {claim.id!r}: a {claim.kind} needs 'published'.")
         if claim.tolerance is not None and not claim.because:
-            raise BenchError(f"{path}: claim {claim.id!r}: a tolerance that is given needs its 'because'.")
+            raise BenchError(f"{path}: claim {claim.id!r}: a 'tolerance' needs a 'because'.")
 
 
 def judge(claim: Claim, outcomes: Mapping[str, Sequence[Outcome]], *, quick: bool) -> Verdict:
@@ -183,7 +184,7 @@ def judge(claim: Claim, outcomes: Mapping[str, Sequence[Outcome]], *, quick: boo
 
 
 def _with_load(claim: Claim, verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:
-    """Say of a time measured on a busy machine that it was."""
+    """Add to the verdict on a time that the machine was busy, if it was."""
     if not claim.is_timed or verdict.status is Status.NOT_RUN:
         return verdict
     busy = [outcome.others for outcome in outcomes if outcome.status == "done" and outcome.others is not None]
@@ -201,8 +202,8 @@ def judge_all(claims: Sequence[Claim], outcomes: Mapping[str, Sequence[Outcome]]
 def tolerance(claim: Claim) -> float:
     """Return how far a mean may lie from the published one.
 
-    Three of the paper's own deviations over its runs; where it gives none, three binomial deviations of an accuracy on
-    ``rows`` rows; where neither applies, the tolerance that the claim states with its reason. Half a ``step`` of the
+    Three standard deviations over the paper's runs; if the paper gives none, three binomial deviations of an accuracy
+    on ``rows`` rows; if neither applies, the tolerance that the claim states with a reason. Half a ``step`` of the
     printed digits is added.
     """
     if claim.tolerance is not None:

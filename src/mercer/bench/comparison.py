@@ -109,7 +109,7 @@ def named(name: str, n_rows: int, seed: int) -> Rows:
 
 def _split(name: str, task: str, X: Array | Csr, y: Array, seed: int) -> Rows:
     if X.shape[0] < 10:
-        raise TableError(f"{name}: {X.shape[0]} rows are too few to compare on; 10 are the least.")
+        raise TableError(f"{name}: {X.shape[0]} rows are too few for a comparison; at least 10 are needed.")
     counts = np.unique(y, return_counts=True)[1]
     stratify = y if task == "classification" and counts.min() > 1 else None
     parts = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=stratify)

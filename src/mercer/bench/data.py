@@ -1,4 +1,4 @@
-"""The papers' data sets by way of ``mercer.datasets``: one that is not here ends its cells, and not the run."""
+"""The papers' data sets, from ``mercer.datasets``: a missing set ends the cells that need it, not the run."""
 
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from mercer.datasets import load as load_dataset
 
 
 def load(name: str) -> Dataset:
-    """Return a data set of the registry, or say which is missing and where it can be had."""
+    """Return a data set of the registry; the error names a missing set and its source."""
     found = _loaded(name)
     if isinstance(found, str):
         raise MissingDataError(found)
@@ -32,7 +32,7 @@ def unit_rows(X: ArrayLike) -> Array:
 
 @lru_cache(maxsize=3)
 def _loaded(name: str) -> Dataset | str:
-    """Return the set, or why there is none: asked once a process, since a network that is away takes its time."""
+    """Return the set, or why it is missing; cached, because a download without a network fails slowly."""
     try:
         return load_dataset(name)
     except DatasetError as fault:

@@ -28,7 +28,7 @@ def machine() -> dict[str, str]:
 
 
 class Busy:
-    """How many cores other programs keep busy: what the system counts, less what this process and its children take."""
+    """How many cores other programs keep busy: the load of the system minus that of this process and its children."""
 
     def __init__(self) -> None:
         self._start = self._now()
@@ -46,7 +46,7 @@ class Busy:
         return (user + nice + system + irq + softirq + steal) / ticks, ours, time.perf_counter()
 
     def others(self) -> float | None:
-        """Return the mean number of cores since the start; None where the system does not say, or too little passed."""
+        """Return the mean number of cores since the start; None if not known, or if too little time has passed."""
         now = self._now()
         if now is None or self._start is None or now[2] - self._start[2] < 0.1:
             return None

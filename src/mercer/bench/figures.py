@@ -1,4 +1,4 @@
-"""Figures as inline SVG without style attributes: colours are classes, so that one figure reads in light and dark."""
+"""Figures as inline SVG without style attributes: colours are classes, so that one figure suits light and dark."""
 
 import io
 import itertools
@@ -96,7 +96,7 @@ class Drawn:
 
 
 def draw(spec: Params, outcomes: Sequence[Outcome], salt: str) -> Drawn | None:
-    """Draw a figure of an experiment; None if nothing of it was run.
+    """Draw a figure of an experiment; None if none of its cells was run.
 
     ``spec`` names parameters of the cells as ``x``, ``series`` and ``panel``, and a metric as ``y``; ``where`` selects
     cells; ``log`` lists the axes that are logarithmic.

@@ -25,7 +25,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def processor_timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Return the result and the processor's seconds over all threads: other programs do not lengthen them."""
+    """Return the result and the CPU seconds of all threads, which other programs do not increase."""
     start = process_time()
     result = work()
     return result, process_time() - start
@@ -37,11 +37,11 @@ def polynomial(text: str) -> Polynomial:
 
 
 class PrintedMaclaurin:
-    """Random Maclaurin as Algorithm 3 of Kar and Karnick prints it, zero features and all.
+    """Random Maclaurin as printed in Algorithm 3 of Kar and Karnick, with its zero features.
 
-    A degree N is drawn with probability 2^-(N+1) whatever the kernel, so a feature whose a_N is 0 is 0: of the
-    homogeneous <x, y>^p only one in 2^(p+1) is left. ``RandomMaclaurin`` draws only degrees that occur. Its
-    features are these with the zeros left out, and the number of those drawn is binomial.
+    A degree N is drawn with probability 2^-(N+1) for every kernel, so a feature whose a_N is 0 is 0: for the
+    homogeneous <x, y>^p, one feature in 2^(p+1) is not zero. ``RandomMaclaurin`` draws only degrees with a_N > 0. So a
+    binomial number of its features has the same distribution as these features without the zeros.
     """
 
     def __init__(self, kernel: DotProductKernel, n_components: int, random_state: int):
@@ -87,7 +87,7 @@ def map_named(name: str, kernel: Kernel, n_components: int, seed: int, n_feature
 def linear_svm(Z: Array, y: Array, C: float = 1.0, max_iter: int = 1000) -> KernelSVC:
     """Fit the papers' linear SVM to features: LIBLINEAR's default loss, the squared hinge, to a gap of 0.1 %."""
     with catch_warnings():
-        simplefilter("ignore", ConvergenceWarning)  # at its last pass, where the papers' runs stopped too
+        simplefilter("ignore", ConvergenceWarning)  # the papers' runs stopped at max_iter too
         as_they_are = LinearFeatures(n_components=Z.shape[1])
         return KernelSVC(features=as_they_are, C=C, tol=1e-3, max_iter=max_iter, random_state=0).fit(Z, y)
 

@@ -1,4 +1,4 @@
-"""The base of all offline pages: a template, one style sheet, and a policy that allows nothing else."""
+"""The base of all offline pages: a template, one style sheet, and a security policy that allows nothing else."""
 
 import base64
 import hashlib

@@ -43,7 +43,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Group:
-    """Claims that stand together, those of one table, say: what failed is shown, what held is a click away."""
+    """Claims that are shown together, such as those of one table; those that were reproduced are folded."""
 
     id: str
     title: str
@@ -51,27 +51,27 @@ class Group:
 
     @property
     def missed(self) -> tuple[Judged, ...]:
-        """Those that were not reproduced."""
+        """The claims that were not reproduced."""
         return tuple(entry for entry in self.claims if entry.verdict.status is Status.NOT_REPRODUCED)
 
     @property
     def others(self) -> tuple[Judged, ...]:
-        """All but those."""
+        """All other claims."""
         return tuple(entry for entry in self.claims if entry.verdict.status is not Status.NOT_REPRODUCED)
 
     @property
     def end(self) -> str:
-        """How most of the claims end, in the same words (": accuracy on test rows."), to be said once."""
+        """The words that most of the claims end with (": accuracy on test rows."), to be printed once."""
         ends = Counter(entry.claim.says.rpartition(": ")[2] for entry in self.claims if ": " in entry.claim.says)
         end, times = max(ends.items(), key=itemgetter(1), default=("", 0))
         return end if times > 1 and 2 * times > len(self.claims) else ""
 
     def short(self, says: str) -> str:
-        """Return the words of a claim without that end."""
+        """Return the words of a claim without the shared end."""
         return says.removesuffix(f": {self.end}")
 
     def shared(self, name: str) -> str:
-        """Return what all of several claims say alike in a field, to be said once; nothing where they differ."""
+        """Return the value of a field if it is the same in all claims, to be printed once; nothing if values differ."""
         said = {getattr(entry.claim, name) for entry in self.claims}
         return said.pop() if len(self.claims) > 1 and len(said) == 1 else ""
 
@@ -153,7 +153,7 @@ def render(outcomes: Run) -> str:
 
 
 def _groups(experiment: str, judged: Sequence[Judged]) -> tuple[Group, ...]:
-    """Gather the claims of an experiment by where they stand and what they measure; those of none are one group."""
+    """Group the claims of an experiment by source and metric; claims without an experiment are one group."""
     found: dict[str, list[Judged]] = {}
     for entry in judged:
         if entry.claim.experiment == experiment:
@@ -201,7 +201,7 @@ def _behind(figure: "Drawn") -> Table:
 def _table(spec: Params, outcomes: Sequence[Outcome]) -> Table:
     """Lay cells out: ``rows`` and ``columns`` name parameters, ``metrics`` what each entry shows.
 
-    Where ``columns`` is one of the rows' own parameters there is a column a metric.
+    If ``columns`` is one of the parameters of the rows, there is one column per metric.
     """
     done = [outcome for outcome in outcomes if outcome.status == "done"]
     names, across, metrics = spec["rows"], spec["columns"], spec["metrics"]
@@ -226,7 +226,7 @@ def _entry(outcomes: Sequence[Outcome], where: Params, column: str, metrics: Seq
 
 
 def _count(judged: Sequence[Judged]) -> dict[Status, int]:
-    """Return how many claims have each status, those of none left out."""
+    """Return how many claims have each status; a status without claims is left out."""
     counts = {status: sum(entry.verdict.status is status for entry in judged) for status in Status}
     return {status: number for status, number in counts.items() if number}
 
@@ -254,7 +254,7 @@ def _machines(outcomes: Mapping[str, Sequence[Outcome]]) -> list[dict[str, str]]
 
 
 def _load(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
-    """Return in words how busy other programs kept the machine; nothing where that is not known."""
+    """Return in words how busy other programs kept the machine; nothing if that is not known."""
     busy = [o.others for cells in outcomes.values() for o in cells if o.status == "done" and o.others is not None]
     if not busy:
         return ""

@@ -1,4 +1,4 @@
-"""Run a paper's cells, skipping those that are stored: kill it and run it again, and it continues."""
+"""Run a paper's cells; stored cells are skipped, so that an interrupted run continues."""
 
 import time
 import warnings
@@ -14,7 +14,7 @@ from mercer.bench.store import Outcome, Store, not_finite, plain
 
 @dataclass(frozen=True)
 class Progress:
-    """One finished cell: how far the run is, and what became of it."""
+    """One finished cell: its outcome, and how far the run is."""
 
     done: int
     total: int
@@ -77,7 +77,7 @@ def run(
     outcomes: dict[str, list[Outcome]] = {experiment.name: [] for experiment in chosen}
     for done, (experiment, cell) in enumerate(work, start=1):
         outcome = _read(store, experiment, cell, quick=quick)
-        # Data may have come, or a fault gone: only what is done, or left out on purpose, is not tried again.
+        # Try cells with missing data or a fault again, but not cells that are done or left out on purpose.
         to_run = (again or outcome.status != "done") and not experiment.why_skipped(cell, quick=quick)
         if to_run:
             outcome = _run_cell(paper, experiment, cell)
@@ -89,7 +89,7 @@ def run(
 
 
 def stored(name: str, *, quick: bool = False, results: Path | str | None = None) -> Run:
-    """Return what is stored of a paper, running nothing."""
+    """Return the stored outcomes of a paper; nothing is run."""
     paper = find_paper(name)
     store = open_store(paper, quick=quick, results=results)
     outcomes = {
@@ -102,7 +102,7 @@ def stored(name: str, *, quick: bool = False, results: Path | str | None = None)
 def open_store(
     paper: Paper, *, quick: bool, results: Path | str | None, warn: Callable[[str], None] | None = None
 ) -> Store:
-    """Return the store of a paper's results; a file that is set aside is a warning unless ``warn`` hears of it."""
+    """Return the store of a paper's results; a damaged file is a warning unless ``warn`` is given."""
     folder = paper.results(quick=quick) if results is None else Path(results)
     return Store(folder, warn or (lambda message: warnings.warn(message, stacklevel=2)))
 

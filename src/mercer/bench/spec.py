@@ -22,7 +22,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Skip:
-    """Cells that are left out on purpose: those whose parameters include ``when``, because of ``because``."""
+    """Cells that are left out on purpose: those whose parameters include ``when``, for the reason ``because``."""
 
     when: Params
     because: str
@@ -54,7 +54,7 @@ class Cell:
 class Experiment:
     """A table or figure: a function of the paper's ``experiments.py`` over the product of a grid.
 
-    ``takes`` says how long the full run of it takes, for readers of claims that wait for it.
+    ``takes`` says how long the full run takes, for claims that are not run yet.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a paper leaves open: what is chosen, and why; ``exploratory`` if results had been seen by then."""
+    """A setting that the paper leaves open: our choice, and why; ``exploratory`` if made after seeing results."""
 
     what: str
     ours: str
@@ -101,7 +101,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Paper:
-    """A reproduced paper: where it is, what it says about itself, its experiments, and our choices."""
+    """A reproduced paper: its folder, its title and other facts, its experiments, and our choices."""
 
     name: str
     folder: Path
@@ -115,7 +115,7 @@ class Paper:
         return str(self.about["title"])
 
     def experiment(self, name: str) -> Experiment:
-        """Return an experiment by its name, or say which there are."""
+        """Return an experiment by its name; the error lists all names."""
         by_name = {experiment.name: experiment for experiment in self.experiments}
         if name not in by_name:
             raise BenchError(_unknown(f"{self.name}: table or figure", name, by_name))
@@ -152,14 +152,14 @@ def includes(params: Params, wanted: Params) -> bool:
 
 
 def in_words(name: str, value: object) -> str:
-    """Return a parameter for readers: a name as it is, a number with what it is the number of."""
+    """Return a parameter as text: a name as it is, a number with the name of its parameter."""
     return f"{name} = {value}" if isinstance(value, int | float) else str(value)
 
 
 def papers_folder() -> Path:
     """Return the folder of the papers: ``MERCER_PAPERS``, or ``papers/`` of the checkout.
 
-    It stands outside the wheel: reproductions need the repository.
+    The papers are not in the wheel: reproductions need the repository.
     """
     named = os.environ.get("MERCER_PAPERS")
     if named:
@@ -182,7 +182,7 @@ def papers() -> list[Paper]:
 
 
 def find_paper(name: str) -> Paper:
-    """Return a paper by its folder's name, or say which there are."""
+    """Return a paper by the name of its folder; the error lists all names."""
     folders = {path.parent.name: path.parent for path in sorted(papers_folder().glob("*/experiment.toml"))}
     if name not in folders:
         raise BenchError(_unknown("paper", name, folders))

@@ -113,7 +113,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _cannot_write(path: Path, fault: OSError) -> str:
-    way_out = "make room, or name another folder, and run again"
+    way_out = "free some space, or name another folder, and run again"
     return f"{path}: cannot be written ({fault.strerror}). What was finished is kept: {way_out}."
 
 

@@ -1,7 +1,7 @@
 """Data sets: a registry with sources, licences and checksums, a loader, the papers' preparations, synthetic data.
 
-``load`` finds a set in the folder named by ``MERCER_DATA``, in the cache or at OpenML; ``prepare`` does to it what a
-paper does; the generators know the truth of what they draw.
+``load`` finds a set in the folder named by ``MERCER_DATA``, in the cache or at OpenML; ``prepare`` scales, samples and
+splits a set as a paper does; the generators return the true function of the data that they draw.
 """
 
 from mercer.datasets.catalogue import Catalogue, DatasetInfo, catalogue

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 
 class OpenML(TypedDict):
-    """Where OpenML keeps a data set: its number, and the name that the number must have."""
+    """A data set at OpenML: its number, and the name that OpenML must give for the number."""
 
     id: int
     name: str
@@ -24,14 +24,14 @@ class DatasetInfo:
     ----------
     name, title, task : str
     n_train, n_test, n_features : int
-        ``n_test`` is 0 where there is no standard split, ``n_features`` where rows are texts or graphs.
+        ``n_test`` is 0 if there is no standard split; ``n_features`` is 0 if the rows are texts or graphs.
     licence, source : str
     recipe : str
         What was done to the source, and what the columns and labels are.
     counts : dict
         Rows of each class, in the order of the sorted labels, by part.
     sha256 : str or None
-        Of its file in the folder named by ``MERCER_DATA``.
+        The checksum of the file in the folder named by ``MERCER_DATA``.
     openml : dict or None
         Number and name at OpenML, for sets that can be downloaded.
     aliases : tuple of str
@@ -56,12 +56,12 @@ class DatasetInfo:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows in all, and columns."""
+        """The number of all rows, and of columns."""
         return (self.n_train + self.n_test, self.n_features)
 
 
 class Catalogue(Mapping[str, DatasetInfo]):
-    """The data sets by name, in the order of the registry; an alias and any case will do to find one."""
+    """The data sets by name, in the order of the registry; aliases and any case of letters are found too."""
 
     def __init__(self, rows: dict[str, dict[str, Any]]):
         self._infos = {

@@ -1,4 +1,4 @@
-"""A loaded data set, and how the arrays of a file become its rows."""
+"""A loaded data set, and how it is made from the arrays of a file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ class Graph(NamedTuple):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows and targets to train on, and those to test on where the set has a standard split.
+    """Rows and targets for training, and for testing if the set has a standard split.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Dataset:
         return replace(self, X=rows, y=np.concatenate([self.y, self.y_test]), X_test=None, y_test=None)
 
     def split(self, test_fraction: float = 0.3, *, random_state: Seed = 0) -> "Dataset":
-        """Return the set with a test part: its own where it has one, else a random one, stratified by class."""
+        """Return the set with a test part: the standard one if there is one, else a random one, stratified by class."""
         if self.y_test is not None:
             return self
         fraction = check_real("Dataset.split", "test_fraction", test_fraction, least=0, strict=True)

@@ -2,4 +2,4 @@
 
 
 class DatasetError(ValueError):
-    """A data set that is not known, not at hand, or not what the registry says it is."""
+    """A data set is not known, not found, or differs from what the registry says."""

@@ -18,9 +18,9 @@ from mercer.storage import atomic_file
 def load(name: str, *, download: bool = True, verify: bool = True) -> Dataset:
     """Return a data set by its name, or by an alias such as ``"adult"``.
 
-    It is looked for as NAME.npz in the folder named by ``MERCER_DATA``, then in the cache (``cache_folder()``), and
-    then downloaded through scikit-learn's OpenML client and kept in the cache. Rows are as the registry's ``recipe``
-    says, unscaled; ``prepare`` does what a paper does to them.
+    The file NAME.npz is read from the folder named by ``MERCER_DATA``, else from the cache (``cache_folder()``). Else
+    the set is downloaded with scikit-learn's OpenML client and kept in the cache. Rows are as the ``recipe`` of the
+    registry says, unscaled; ``prepare`` scales, samples and splits them as a paper does.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def load(name: str, *, download: bool = True, verify: bool = True) -> Dataset:
     download : bool, default=True
         False: never use the network.
     verify : bool, default=True
-        Compare the file's SHA-256 with the registry's, and the number of rows, columns and rows of each class.
+        Compare the SHA-256 of the file, and the numbers of rows, columns and rows per class, with the registry.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def check(data: Dataset) -> None:
 def _read(info: DatasetInfo, path: Path, verify: bool) -> dict[str, Array]:
     known = info.sha256
     if path.parent == cache_folder():
-        beside = path.with_suffix(".sha256")
-        known = beside.read_text().strip() if beside.is_file() else None
+        checksum = path.with_suffix(".sha256")
+        known = checksum.read_text().strip() if checksum.is_file() else None
     if verify and known is not None and _digest(path) != known:
         raise DatasetError(
             f"data set {info.name!r}: {path} is not the file that the registry knows (its SHA-256 differs). Delete it, "

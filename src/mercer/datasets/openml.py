@@ -36,8 +36,8 @@ def fetch(info: DatasetInfo) -> dict[str, Array]:
         bunch = fetch_openml(data_id=info.openml["id"], as_frame=False, parser="liac-arff")
     except OSError as error:
         raise DatasetError(
-            f"data set {info.name!r} could not be had from OpenML (number {info.openml['id']}): {error}. Without a "
-            f"network put {info.file}.npz in the folder named by MERCER_DATA."
+            f"data set {info.name!r} could not be downloaded from OpenML (number {info.openml['id']}): {error}. "
+            f"Without a network put {info.file}.npz in the folder named by MERCER_DATA."
         ) from error
     found = str(bunch.details.get("name", ""))
     if found.lower() != info.openml["name"].lower():

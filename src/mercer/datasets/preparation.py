@@ -1,7 +1,7 @@
 """What each paper does to its data before any kernel, in one place.
 
-Where a paper does not say, the row says that the choice is ours. Scales are learned on the training rows and applied to
-the test rows.
+If a paper does not describe a step, its row of the table says that the choice is ours. Scales are learned on the
+training rows and applied to the test rows.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Step = Callable[[Dataset, np.random.RandomState], Dataset]
 
 @dataclass(frozen=True)
 class Preparation:
-    """The steps from a data set as it is loaded to a paper's, and the sentence that says so."""
+    """The steps from a loaded data set to that of a paper, and a sentence that describes them."""
 
     paper: str
     dataset: str
@@ -43,13 +43,13 @@ def prepare(paper: str, dataset: str, data: Dataset | None = None, *, random_sta
     Parameters
     ----------
     paper : str
-        A folder's name of ``papers/``, such as ``"pham_pagh_2013"``.
+        The name of a folder of ``papers/``, such as ``"pham_pagh_2013"``.
     dataset : str
         A name of the registry.
     data : Dataset, optional
-        The set as ``load`` gives it; loaded where it is left out.
+        The set as ``load`` returns it; loaded by default.
     random_state : int, RandomState or None
-        Of samples and splits.
+        Seed of samples and splits.
     """
     found = next((row for row in PREPARATIONS if (row.paper, row.dataset) == (paper, dataset)), None)
     if found is None:
@@ -64,12 +64,12 @@ def unit_rows(data: Dataset, rng: Seed = None) -> Dataset:
 
 
 def columns_to_unit_interval(data: Dataset, rng: Seed = None) -> Dataset:
-    """Bring each column to [0, 1], where the training rows go from 0 to 1."""
+    """Scale each column so that the training rows cover [0, 1]."""
     return _each_part(data, MinMaxScaler().fit(data.X).transform)
 
 
 def columns_within_one(data: Dataset, rng: Seed = None) -> Dataset:
-    """Bring each column to [-1, 1], the default of LIBSVM's svm-scale, where the training rows go from -1 to 1."""
+    """Scale each column so that the training rows cover [-1, 1], as LIBSVM's svm-scale does by default."""
     return _each_part(data, MinMaxScaler(feature_range=(-1, 1)).fit(data.X).transform)
 
 
@@ -102,7 +102,7 @@ def class_against_rest(label: int) -> Step:
 
 
 def sampled(n_rows: int, n_test: int) -> Step:
-    """Return the step that keeps a uniform sample of the rows, and another one, of what is left, to test on."""
+    """Return the step that keeps a uniform sample of the rows, and another sample of the other rows for testing."""
 
     def step(data: Dataset, rng: np.random.RandomState) -> Dataset:
         order = rng.permutation(len(data.y))
@@ -161,8 +161,8 @@ _PHAM_PAGH = {
         (sampled(100_000, 20_000), class_against_rest(2), columns_to_unit_interval, unit_rows),
     ),
 }
-# The poster names LIBSVM and LIBLINEAR and nothing of scales: sets as LIBSVM's page has them where it has them scaled,
-# else by svm-scale's default; within a ball, as the theorem asks; the poster's N rows, 60 % of them to train.
+# The poster names LIBSVM and LIBLINEAR, but no scales. Sets that LIBSVM's page has scaled are taken from there; others
+# get the default of svm-scale. Rows lie within a ball, as the theorem asks; 60 % of the poster's N rows are to train.
 _KAR_KARNICK = {
     "nursery": (
         f"{_OURS}columns to [-1, 1], 60 % to train, rows within the unit ball.",

@@ -1,4 +1,4 @@
-"""The public test kit: a new kernel, map, source, statistic, solver or learner joins it with one line.
+"""The public test kit: one call tests a new kernel, map, source, statistic, solver or learner.
 
 Random claims are tested with a stated rate of false alarms, and thresholds are computed from the sample, never tuned
 to a seed.

@@ -26,7 +26,7 @@ _METHODS = ("transform", "predict", "decision_function", "predict_proba", "score
 
 
 def public_classes(base: type[_Base], *, of_objects: bool = False) -> dict[str, type[_Base]]:
-    """Return the concrete public classes that derive from a base, by name: those at the top and those of packages.
+    """Return the concrete public classes that derive from a base, by name: of ``mercer`` and of its packages.
 
     Classes that take objects in place of rows of numbers are left out, unless ``of_objects``.
 
@@ -41,13 +41,13 @@ def public_classes(base: type[_Base], *, of_objects: bool = False) -> dict[str, 
 
 
 def seeded(estimator: BaseEstimator) -> BaseEstimator:
-    """Return an unfitted copy with a seed, where it takes one."""
+    """Return an unfitted copy, with a seed if the estimator takes one."""
     copy = clone(estimator)
     return copy.set_params(random_state=0) if "random_state" in copy.get_params(deep=False) else copy
 
 
 def fitted_quietly(estimator: BaseEstimator, X: Rows, y: Array | None) -> BaseEstimator:
-    """Fit an estimator, on rows alone where y is None, without warnings."""
+    """Fit an estimator without warnings, on rows alone if y is None."""
     with catch_warnings():
         simplefilter("ignore")
         return estimator.fit(X) if y is None else estimator.fit(X, y)
@@ -59,9 +59,9 @@ def rows_for(estimator: BaseEstimator, n_rows: int = 40, n_features: int = 10) -
 
 
 def targets_for(estimator: BaseEstimator, X: Rows, *, other: bool = False) -> Array | None:
-    """Return targets of the kind that an estimator needs, or of its other kind; None where there are none.
+    """Return targets of the kind that an estimator needs, or of the other kind that it takes; None if it takes no y.
 
-    Three classes or two; numbers in one column or in two; a second view of the rows.
+    Kinds: three classes or two; numbers in one column or in two; a second view of the rows.
     """
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     numbers = dense[:, 0] + dense[:, -1] ** 2
@@ -77,7 +77,7 @@ def targets_for(estimator: BaseEstimator, X: Rows, *, other: bool = False) -> Ar
 
 
 def outputs(estimator: BaseEstimator, X: Rows) -> dict[str, object]:
-    """Return what a fitted estimator makes of rows, by method; of a method that refuses them, its message."""
+    """Return the results of each method of a fitted estimator, or the message of a method that refuses the rows."""
     calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(estimator, name), X) for name in _METHODS if hasattr(estimator, name)
     }

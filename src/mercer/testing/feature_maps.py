@@ -1,4 +1,4 @@
-"""What a feature map claims: its mean is the kernel, its error what the theorem says, its draws those of a seed."""
+"""The claims of a feature map: its mean is the kernel, its error is that of the theorem, a seed fixes its draws."""
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,18 +37,18 @@ def check_feature_map(
     X : array, optional
         A few rows to fit on, and to test the estimate of the kernel on.
     outside : array, optional
-        A few rows that ``fit`` does not see, on which the estimate is tested too; shrunk rows of X, with their columns
-        reversed, where none are given.
+        A few rows that ``fit`` does not see, on which the estimate is tested too; by default shrunk rows of X with
+        their columns reversed.
     n_draws : int
         Independent draws for the statistical tests.
     false_alarm : float
         Rate of false alarms of each statistical test.
     unbiased, variance, sklearn_checks : bool
-        Leave out what a map does not claim. A biased map may well claim its ``variance``, which is the mean squared
-        error, bias included; only the rate 1/D is then not tested.
+        False leaves out the tests of what a map does not claim. A biased map can claim its ``variance``, which is the
+        mean squared error, bias included; only the rate 1/D is then not tested.
     data_dependent : bool
-        Whether ``fit`` computes with the values of X. Rows of equal values must then give the same map to rounding,
-        whatever their precision and layout, and not bit for bit.
+        Whether ``fit`` computes with the values of X. Rows of equal values in any precision and layout must then give
+        the same map up to rounding, not bit for bit.
     others : dict of parameter name to values, optional
         Values to change a parameter to between two fits, as in ``check_refits``.
     """
@@ -106,12 +106,12 @@ def _check_mean(feature_map: FeatureMap, X: Array, rows: Array, estimates: Array
 
 
 def _check_error(feature_map: FeatureMap, X: Array, rows: Array, estimates: Array, false_alarm: float) -> None:
-    """Check the mean squared error that a map claims, on rows of ``fit`` and on others, against independent draws."""
+    """Compare the mean squared error that a map claims, on rows of ``fit`` and on others, with independent draws."""
     fitted, K, atol = _expected(feature_map, X, rows)
     errors = (estimates - K) ** 2
     claimed = fitted.variance(rows)[np.triu_indices(len(rows))]
     if fitted.exact_variance(rows, rows) is None:
-        # The claim is a mean over re-draws, with a noise of its own: compare as many re-draws, one by one.
+        # The claim is itself a mean over re-draws, with noise: compare the same number of re-draws, one by one.
         redrawn = (fitted.redrawn(np.random.RandomState(seed)) for seed in range(len(estimates)))
         errors += claimed - (_estimates(redrawn, rows) - K) ** 2
     assert_mean_close(errors, claimed, false_alarm=false_alarm, atol=atol**2)
@@ -139,9 +139,9 @@ def _check_transform(feature_map: FeatureMap, X: Array) -> None:
 
 
 def _check_draws(feature_map: FeatureMap, X: Array, data_dependent: bool) -> None:
-    """Check that a seed means one draw, for both precisions and both layouts, and survives pickling.
+    """Check that a seed means one draw, for both precisions and both layouts, and after pickling.
 
-    The rows hold values that float32 has: only then are the rows of both precisions the same.
+    The values of the rows are exact in float32: only then are the rows of both precisions the same.
     """
     single = X.astype(np.float32)
     X = single.astype(np.float64)

@@ -1,4 +1,4 @@
-"""What a fitted estimator promises: nothing but another fit changes what it gives."""
+"""The promise of a fitted estimator: only another fit changes its results."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -17,7 +17,7 @@ _READ_AFTER_FIT = frozenset({"n_jobs", "verbose"})
 
 
 def check_fitted(estimator: BaseEstimator, X: Rows | None = None, y: Array | None = None) -> None:
-    """Check that a fitted estimator gives the same whatever becomes of its parameters and of the arrays it has met.
+    """Check that later changes of parameters and of training arrays do not change the results of a fitted estimator.
 
     After ``fit``, each parameter but ``n_jobs`` and ``verbose`` is set to a value that cannot be used, and the arrays,
     lists and dicts among the parameters, X and y are overwritten in place.
@@ -42,7 +42,7 @@ def check_fitted(estimator: BaseEstimator, X: Rows | None = None, y: Array | Non
 
 
 class _Unusable:
-    """A parameter that was never given: whoever reads it fails with its name."""
+    """A value that cannot be used: any read fails with the name of the parameter."""
 
     def __init__(self, name: str):
         self._name = name
@@ -85,7 +85,7 @@ def _check_arrays(estimator: BaseEstimator, X: Rows, y: Array | None) -> None:
 
 
 def _overwrite(value: object) -> bool:
-    """Spoil whatever can be changed in place; return whether anything was."""
+    """Overwrite a value that can be changed in place; return whether anything was overwritten."""
     arrays = list(_arrays(value))
     for array in arrays:
         array[...] = array.ravel()[::-1].reshape(array.shape) if array.dtype.kind in "OUS" else 7

@@ -1,4 +1,4 @@
-"""What a learner promises: arrays and streams alike, interruptions without a trace, and never NaN."""
+"""The promises of a learner: the same from arrays and streams, no change by an interrupted fit, never NaN."""
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from mercer.data import Blocks, as_blocks
 from mercer.testing.fitted import check_fitted
 from mercer.testing.refits import check_refits
 
-# Rows that are fitted again and again.
+# Number of rows of the fits that are repeated many times.
 _FEW_ROWS = 100
 
 
@@ -37,7 +37,7 @@ def check_learner(
         Rows to learn from, in float64; by default 5000 rows, with 3 classes, numbers or no y as the learner needs.
     rtol : float
         Allowed difference between float32 and float64 rows, and between CSR and dense ones, in units of the largest
-        score: that of the solver's tolerance.
+        score: the difference that the tolerance of the solver allows.
     sklearn_checks : bool
         Whether to run scikit-learn's own checks too.
     others : dict of parameter name to values, optional
@@ -104,7 +104,7 @@ def _check_rows_as(model: BaseEstimator, X: Array, y: Array | None, expected: di
 
 
 class _Interrupted:
-    """A source of rows that is interrupted in the middle of one of its passes, and counts them."""
+    """A source of rows that counts its passes, and is interrupted in the middle of one of them."""
 
     def __init__(self, X: Array, y: Array | None, at: int):
         self.X, self.y, self.at, self.passes = X, y, at, 0
@@ -119,7 +119,7 @@ class _Interrupted:
 
 
 def _check_interruptions(model: BaseEstimator, X: Array, y: Array | None) -> None:
-    """Interrupt each pass of a fit: an unfitted learner stays unfitted, a fitted one as it was."""
+    """Interrupt each pass of a fit: an unfitted learner stays unfitted, a fitted learner stays as it was."""
     counted = _Interrupted(X, y, 0)
     fitted = clone(model).fit(as_blocks(counted))
     before = _outputs(fitted, X)
@@ -154,6 +154,6 @@ def _check_never_nan(model: BaseEstimator, X: Array, y: Array | None) -> None:
     try:
         outputs = _outputs(clone(model).fit(large, labels), large)
     except ValueError:
-        return  # refused is as good
+        return  # an error is right too
     for name, values in outputs.items():
         assert values.dtype.kind not in "fc" or np.isfinite(values).all(), f"{name} of large rows is NaN or inf"

@@ -1,4 +1,4 @@
-"""Other values for the parameters of an estimator: by the name where it means one thing, else by the type."""
+"""Other values for the parameters of an estimator: by name if the name has one meaning, else by type."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ from mercer.kernels import (
     SameCategory,
 )
 
-# Parameters that fit no other model: they only print.
+# Parameters that do not change the model: they only print.
 WITHOUT_EFFECT = frozenset({"verbose"})
 
-# One of each kind that some map treats in its own way.
+# One kernel of each kind that some map treats differently.
 _KERNELS = (
     Gaussian(gamma=0.7),
     Polynomial(3, coef0=1.0),
@@ -35,7 +35,7 @@ _KERNELS = (
     ExponentialChi2(sigma=2.0),
     SameCategory(offset=1.0),
 )
-_MAPS = (LinearFeatures(), TensorSketch(n_components=8, random_state=0))  # a learner leaves a map its own seed
+_MAPS = (LinearFeatures(), TensorSketch(n_components=8, random_state=0))  # a learner does not change the seed of a map
 _LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "absolute")
 _BY_NAME: dict[str, tuple[object, ...]] = {
     "alpha": ("gcv", "loo"),

@@ -22,16 +22,16 @@ def check_reader(
     names: tuple[str, ...] | None = None,
     missing: tuple[Callable[[], object], int] | None = None,
 ) -> None:
-    """Check that a source gives these rows, at every pass and however they are cut.
+    """Check that a source gives these rows, in every pass and with any size of blocks.
 
     Parameters
     ----------
     make : callable
-        Returns anything that ``as_blocks`` takes: a ``Reader`` of your own, a path, or blocks made with a target.
+        Returns anything that ``as_blocks`` takes: a new ``Reader``, a path, or blocks made with a target.
     X : array or CSR matrix
         All rows of the source.
     y, sample_weight : array, optional
-        The labels and the weights that the source brings.
+        The labels and the weights of the source.
     names : tuple of str, optional
         The names of the columns of X; None for a source without names.
     missing : (callable, int), optional
@@ -39,9 +39,9 @@ def check_reader(
 
     Notes
     -----
-    The laws: passes can be repeated and interleaved; the blocks make up X, y and the weights, whatever their size;
-    width, type, layout, names and number of rows are what the blocks show; a block does not change while later ones are
-    read; a pass that is abandoned leaves no file open and no trace in the next one; the fingerprint is that of an array
+    The laws: passes can be repeated and interleaved; blocks of any size make up X, y and the weights; the declared
+    width, type, layout, names and number of rows are those of the blocks; a block does not change while later ones are
+    read; an abandoned pass leaves no file open and does not change the next pass; the fingerprint is that of an array
     with the same rows.
 
     Examples
@@ -76,7 +76,7 @@ def _check_facts(blocks: Blocks, X: Rows, y: Array | None, names: tuple[str, ...
 
 
 def _check_rows(blocks: list[Block], block_rows: int, X: Rows, y: Array | None, sample_weight: Array | None) -> None:
-    """Compare blocks, all held at once: one that is filled again with later rows shows."""
+    """Compare blocks, all held at once: this finds a block whose memory is reused for later rows."""
     n_rows, firsts = X.shape[0], range(0, X.shape[0], block_rows)
     assert [block.first_row for block in blocks] == list(firsts), "the blocks must follow each other"
     assert [block.n_rows for block in blocks] == [min(block_rows, n_rows - first) for first in firsts]
@@ -121,7 +121,7 @@ def _check_missing(make: Callable[[], object], row: int) -> None:
 
 
 def _open_files() -> Counter[str]:
-    """Return how often this process has each file open, where the system tells."""
+    """Return how often this process has each file open; empty if the system does not tell."""
     found: Counter[str] = Counter()
     for link in _OPEN_FILES.iterdir() if _OPEN_FILES.is_dir() else ():
         try:

@@ -1,4 +1,4 @@
-"""What a second fit promises: it is the first fit of a fresh estimator, bit for bit."""
+"""The promise of a second fit: its result is that of a fresh estimator, bit for bit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -14,7 +14,7 @@ from mercer.testing.estimators import fitted_quietly, outputs, rows_for, seeded,
 from mercer.testing.options import WITHOUT_EFFECT, other_values
 from mercer.testing.sameness import assert_same
 
-# Values of a parameter that are tried beside the current one. Maps, which take milliseconds, try all kernels.
+# Number of other values tried per parameter. Maps, which take milliseconds, try all kernels.
 _MOST_VALUES = 2
 
 
@@ -25,11 +25,11 @@ def check_refits(
     *,
     others: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
-    """Check that a fit forgets the one before: the refitted estimator is a fresh one, bit for bit.
+    """Check that a fit forgets the earlier fit: a refitted estimator equals a fresh one, bit for bit.
 
     Fits on other rows (more columns, fewer, CSR, float32, other targets) and with another value of each constructor
-    parameter come before and after a fit of the estimator as it is. All outputs and all attributes are compared, so
-    that none is left of the earlier fit. A refit that is refused must leave all attributes as they were.
+    parameter are tried before and after a fit of the estimator as it is. All outputs and all attributes are compared,
+    so that no attribute of the earlier fit stays. A refit that is refused must leave all attributes as they were.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ def check_refits(
     X, y : arrays, optional
         Rows to fit on, in float64; by default 40 rows of 10 columns, with 3 classes, numbers or no y as it needs.
     others : dict of parameter name to values, optional
-        Values to change a parameter to. Needed for a parameter of which no other value is known that ``fit`` takes; an
-        empty list says that there is none.
+        Values to change a parameter to. Needed for a parameter if the kit knows no other value that ``fit`` takes; an
+        empty list says that there is no other value.
 
     Notes
     -----
-    ``warm_start=True`` is tried before another fit only: after one it may begin where that ended. ``verbose`` is left
-    out: it only prints.
+    ``warm_start=True`` is tried only before another fit: after a fit, it may start from the earlier solution.
+    ``verbose`` is left out: it only prints.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def check_refits(
 
 @dataclass
 class _Fit:
-    """Parameters, rows and targets of a fit, and the fresh estimator that it gives; None where it is refused."""
+    """Parameters, rows and targets of a fit, and the freshly fitted estimator; None if the fit is refused."""
 
     what: str
     estimator: BaseEstimator
@@ -139,7 +139,7 @@ def _check_pair(one: _Fit, other: _Fit) -> None:
     message = f"{type(one.estimator).__name__}, fitted {one.what} and then {other.what}"
     refitted = deepcopy(one.fresh)
     if isinstance(refitted, FeatureMap):
-        outputs(refitted, one.X)  # with what a map remembers of its arrays
+        outputs(refitted, one.X)  # with what a map stores about its arrays
     if other.fresh is None:
         _check_refused(refitted, other, message)
         return
@@ -154,7 +154,7 @@ def _check_pair(one: _Fit, other: _Fit) -> None:
 
 
 def _check_refused(fitted: BaseEstimator, other: _Fit, message: str) -> None:
-    """Check that a refused fit leaves all but the parameters that were set."""
+    """Check that a refused fit changes nothing but the parameters that were set."""
     before, params = dict(fitted.__dict__), fitted.get_params(deep=False)
     try:
         other.of(fitted)

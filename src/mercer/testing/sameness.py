@@ -1,4 +1,4 @@
-"""Whether two values of any kind are the same, bit by bit: what laws about whole estimators compare with."""
+"""Whether two values of any kind are the same, bit by bit: the comparison behind laws about whole estimators."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from mercer._typing import Array
 
 
 def assert_same(one: Any, other: Any, path: str = "value") -> None:
-    """Assert that two values are the same: types, and the bits and memory order of arrays, all the way down.
+    """Assert that two values and all values inside them are the same: types, and bits and memory order of arrays.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def assert_same(one: Any, other: Any, path: str = "value") -> None:
 
 
 def _held(value: object) -> dict[str, object] | None:
-    """Return what an object holds by name, None for one that holds nothing."""
+    """Return the attributes of an object by name; None if it has none."""
     if isinstance(value, type) or callable(value):  # a class or a function is itself
         return None
     if isinstance(value, np.random.RandomState):

@@ -23,8 +23,8 @@ def assert_mean_close(
     """Assert that independent samples (along axis 0) have the expected mean.
 
     Each entry is tested by Student's t with Hall's (1992) correction for skewness, at ``false_alarm`` over the number
-    of entries: a correct mean fails with about that probability for the whole array. Where the mean is made by events
-    rarer than the sample shows (a variance with a long tail) no test of the sample can be trusted: take milder
+    of entries: the test of the whole array refuses a correct mean with a probability of about ``false_alarm``. If the
+    mean depends on events too rare for the sample (a variance with a long tail), no test can be trusted: take milder
     parameters.
 
     Parameters
@@ -73,7 +73,7 @@ def assert_mean_close(
 
 
 def sample_rows(n_rows: int = 6, n_features: int = 5, seed: int = 0) -> Array:
-    """Return rows of length below one, some nearly parallel, as the tests of the kit use them."""
+    """Return rows of length below one, some nearly parallel, for the tests of the kit."""
     rng = np.random.RandomState(seed)
     X = rng.standard_normal((n_rows, n_features))
     X[1::2] = X[::2][: len(X[1::2])] + 0.3 * X[1::2]

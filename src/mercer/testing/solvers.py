@@ -9,7 +9,7 @@ from mercer._typing import Array
 from mercer.solvers import Solution, Status
 from mercer.testing.samples import rounding
 
-# Longest text that stands for a solution in a session or a report.
+# Largest length of the text of a solution.
 _LONGEST_REPR = 200
 
 
@@ -41,11 +41,11 @@ def check_solver(
     others : tuple of ndarray
         Further points that the solver has seen.
     tol : float, optional
-        What the solver was asked for.
+        The tolerance that the solver was called with.
     certificate : function, optional
-        From a solution to what is at most ``tol`` in case of success; ``solution.gap`` by default.
+        From a solution to the number that is at most ``tol`` after success; ``solution.gap`` by default.
     resume : function, optional
-        From a solution to that of a run which starts there.
+        From a solution to the solution of a run that starts there.
     rtol : float, optional
         Rounding of the objective, relative to it; that of a float64 sum of 1000 terms by default.
 

@@ -18,7 +18,7 @@ _ROUNDING = 1e-6
 
 
 class Expansion(NamedTuple):
-    """Values (k,), gradients (D, k) and Hessians (k, D, D) of k functions, each at its own column."""
+    """Values (k,), gradients (D, k) and Hessians (k, D, D) of k functions, the j-th at column j of w."""
 
     values: Array
     gradients: Array
@@ -26,7 +26,7 @@ class Expansion(NamedTuple):
 
 
 def box_gap(gradient: Array, w: Array, bound: float) -> float:
-    """Return g.w + b |g|_1, the most that a convex function can still fall within the box from w."""
+    """Return g.w + b |g|_1, a bound on how far a convex function at w is above its minimum in the box."""
     return float(gradient @ w + bound * np.abs(gradient).sum())
 
 
@@ -35,9 +35,9 @@ def box_quadratic(
 ) -> Solution:
     r"""Minimise :math:`\frac12 w^T H w - h^T w` over :math:`|w_i| \le b` by a primal-dual interior-point method.
 
-    Each iteration takes one Cholesky factorisation of H plus a diagonal; there are about 15, whatever the condition of
-    H. The method ends when ``box_gap`` is at most ``gap``, or ``tol`` of its value at 0, or if rounding keeps it from
-    falling.
+    Each iteration takes one Cholesky factorisation of H plus a diagonal; about 15 iterations, for any condition number
+    of H. The method ends when ``box_gap`` is at most ``gap`` or ``tol`` times its value at 0, or if rounding keeps
+    ``box_gap`` from falling.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class _Dense:
         return gradient
 
     def factor(self, theta: Array) -> Solve:
-        """Return the solver of (H + theta) dx = r; what y - 1 and x differ by is rounding."""
+        """Return the solver of (H + theta) dx = r; y - 1 and x differ only by rounding."""
         shifted = self.H.copy()
         shifted[np.diag_indices_from(shifted)] += theta
         factor = robust_factor(shifted)
@@ -102,7 +102,7 @@ class _Dense:
 def box_newton(
     expand: Callable[[Array], Expansion], start: Array, bound: float, *, tol: float = 1e-8, max_iter: int = 50
 ) -> Solution:
-    """Minimise k convex functions, each of its own column of w (D, k), over the box |w_ij| <= bound.
+    """Minimise k convex functions, the j-th of column j of w (D, k), over the box |w_ij| <= bound.
 
     A step goes towards the minimum of the quadratic expansion within the box. The step is halved until the function
     decreases by a fraction of what its gradient predicts. A column is done when its gap, g.w + b |g|_1, is at most
@@ -110,7 +110,7 @@ def box_newton(
 
     Parameters
     ----------
-    expand : function of w that returns an ``Expansion``; a pass over the rows where there are rows behind it
+    expand : function of w that returns an ``Expansion``; usually one pass over the rows
     start : ndarray of shape (D, k), inside the box
     bound : float
 
@@ -132,8 +132,8 @@ def box_newton(
         moves = np.zeros_like(w)
         for j in np.flatnonzero(active):
             H, column = here.hessians[j], w[:, j]
-            # A point that near its minimum has a gap like the root of its distance: only a step solved to the gap's
-            # square goes on falling.
+            # Near the minimum, the gap falls as the square root of the distance from the minimum. So the quadratic is
+            # solved to the square of the gap: otherwise the steps stall.
             gap = 0.01 * gaps[j] * min(1.0, gaps[j] / scale[j])
             goal = box_quadratic(H, H @ column - here.gradients[:, j], bound, gap=gap)
             moves[:, j] = goal.value - column
@@ -151,7 +151,7 @@ def box_newton(
 def _descend(
     expand: Callable[[Array], Expansion], w: Array, moves: Array, here: Expansion, bound: float
 ) -> tuple[Array, Expansion, bool]:
-    """Move every column as far as its function falls; return whether any has moved."""
+    """Move each column by the longest tried step that lowers its function; return whether any column has moved."""
     promised = np.einsum("ij,ij->j", here.gradients, moves)
     lengths = np.where(promised < 0, 1.0, 0.0)
     # Rounding of the values may hide the last decreases.

@@ -13,7 +13,7 @@ from mercer.parallel import one_blas_thread
 _TO_THE_WALL = 0.995  # of the way to the nearest wall
 # Slacks that count as zero: this part of their bound, times their multiplier over the largest multiplier.
 _SMALL = 1e-3
-# Steps without progress after which rounding is all that is left.
+# The method ends after this number of steps without progress: only rounding is left.
 _PATIENCE = 8
 
 # From (r, missing) to the (dx, dv) with theta dx + G'dv = r and dv = A dx + missing.
@@ -23,8 +23,8 @@ Solve = Callable[[Array, Array], tuple[Array, Array]]
 class Quadratic(Protocol):
     """A convex quadratic f(x) whose gradient is an affine function of an image v = A x.
 
-    The method keeps v next to x, and updates v by the steps. An image computed from x at every step would have the
-    rounding of x, which is large if entries of x are large and cancel.
+    The method stores v together with x, and updates v by the steps. An image computed from x at every step would have
+    the rounding of x, which is large if entries of x are large and cancel.
     """
 
     def image(self, x: Array) -> Array:
@@ -77,8 +77,8 @@ def interior_point(
     r"""Minimise a ``Quadratic`` over :math:`0 \le x \le u`, and :math:`\sum x` equal to a total if that is given.
 
     Each step factors the quadratic plus a diagonal once and solves with that factor two or three times; about 15 steps,
-    whatever the condition of the quadratic. The method ends at an error of at most ``tol``, or if neither the error nor
-    the products of slacks and multipliers fall any more.
+    for any condition number of the quadratic. The method ends at an error of at most ``tol``, or when neither the error
+    nor the products of slacks and multipliers decrease.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _iterate(
 
 
 def robust_factor(matrix: Array) -> tuple[Array, bool]:
-    """Factor a symmetric matrix that rounding may have left with negative eigenvalues; add a shift of their size.
+    """Factor a symmetric matrix; if rounding has left negative eigenvalues, add a shift of their size.
 
     The matrix is overwritten. Raises LinAlgError if its entries are not finite.
     """
@@ -151,7 +151,7 @@ def robust_factor(matrix: Array) -> tuple[Array, bool]:
 
 @dataclass(frozen=True)
 class _Point:
-    """The unknowns: x, its image, the room above x, the multiplier rho of the sum, and those of x >= 0 and x <= u."""
+    """The unknowns: x, its image, the slack u - x, the multiplier rho of the sum, and those of x >= 0 and x <= u."""
 
     x: Array
     image: Array
@@ -201,7 +201,7 @@ def _start(quadratic: Quadratic, x: Array, upper: Array, total: float | None) ->
 
 
 def _next(quadratic: Quadratic, point: _Point, residual: Array, missing: Array, left: float | None) -> _Point | None:
-    """Return the point after a step, or None if rounding leaves no factor; ``left`` is what the sum lacks."""
+    """Return the point after a step, or None if rounding leaves no factor; ``left`` is total - sum of x."""
     x, room, lower, upper = point.x, point.room, point.lower, point.upper
     theta = lower / x + upper / room
     try:

@@ -30,9 +30,9 @@ from mercer.parallel import for_each_block, one_blas_thread
 
 # What is added to the diagonal of k(I, I), relative to its mean, by precision.
 _JITTER = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-10}
-# A leaf without a Cholesky factor gets this multiple of its ridge, so many times at most.
+# The ridge of a leaf without a Cholesky factor is multiplied by this number, at most this number of times.
 _GROWTH, _MOST_GROWTHS = 4.0, 16
-# The part of the memory that may hold factors between two passes; beyond it they are computed twice.
+# The part of the memory that may hold factors between two passes; factors that need more are computed twice.
 _HELD_SHARE = 0.25
 
 
@@ -47,7 +47,7 @@ class LeafFactors:
 
 @dataclass(frozen=True)
 class LeafSolution:
-    """What a ridge problem on leaves gives.
+    """The solution of a ridge problem on leaves.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class LeafSolution:
     loo_residuals : ndarray of shape (n, k), float64, or None
         y_i minus the prediction of the model without row i.
     ridges : ndarray of shape (n_leaves,)
-        The ridge of each leaf: alpha, or more where that had no factor.
+        The ridge of each leaf: alpha, or more if the matrix with alpha has no Cholesky factor.
     """
 
     dual: Array
@@ -77,13 +77,13 @@ class LeafSystem:
     ----------
     kernel : Kernel, resolved
     X : array or CSR matrix of shape (n, d), checked
-        Its precision is that of all factors.
+        All factors have the precision of X.
     leaves : sequence of arrays of row numbers
         Every row is in one leaf. The rows may be those of some leaves of a tree only.
     landmarks : array or CSR matrix of shape (m, d), or None
-        Rows that carry what leaves have in common; None for separate machines. Not used where there is one leaf.
+        Rows that connect the leaves; None for a separate machine per leaf. Not used if there is one leaf.
     hold : bool
-        Keep the matrices of the leaves, for several ridges.
+        Keep the matrices of the leaves, to solve for several ridges.
 
     Notes
     -----
@@ -130,8 +130,8 @@ class LeafSystem:
             The weight that leaving a row out removes, at most its weight; by default min(weight, 1), one of the two
             rows that a weight of 2 stands for.
         leave_one_out : bool
-            Whether to find the leave-one-out residuals. They are exact for the leaves and landmarks given: also the
-            mean is that of the other rows.
+            Whether to compute the leave-one-out residuals. They are exact for the given leaves and landmarks: the mean
+            of y is that of the other rows too.
         """
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         mean = weight @ Y / weight.sum()
@@ -150,7 +150,7 @@ class LeafSystem:
             dual[rows], w_b = _within(factor, targets[rows], w)
             coef[b] = solve_triangular(self._root, w_b[:, :-1], lower=True, trans="T")
             if diagonal is not None:
-                # 1 / (K~ + ridge)_ii is the least that the diagonal can be: rounding must not go below it.
+                # 1 / (K~ + ridge)_ii is a lower bound on the diagonal: rounding must not go below this bound.
                 least = 1.0 / (self.kernel.evaluate_diag(self.X[rows]) + factor.ridge / weight[rows])
                 diagonal[rows] = np.maximum(_inverse_diagonal(factor, inner), least)
 
@@ -191,7 +191,7 @@ class LeafSystem:
         return root.astype(self.dtype, order="F"), w
 
     def _factor(self, b: int, alpha: float, weight: Array) -> LeafFactors:
-        """Factor the matrix of a leaf, with a larger ridge where rounding leaves it without a factor."""
+        """Factor the matrix of a leaf, with a larger ridge if rounding leaves no Cholesky factor."""
         inverse, ridge = 1.0 / weight[self.leaves[b]], alpha
         for _ in range(_MOST_GROWTHS):
             S, Zt = self._residual(b)
@@ -226,7 +226,7 @@ class LeafSystem:
 
 
 class _Factors:
-    """The factors of the leaves, held after the first use or made again for each."""
+    """The factors of the leaves, held after the first use or computed again for each use."""
 
     def __init__(self, make: Callable[[int], LeafFactors], n_leaves: int, *, holds: bool):
         self._make, self._holds = make, holds
@@ -286,9 +286,10 @@ def _inverse_diagonal(factor: LeafFactors, inner: Array) -> Array:
 def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Array, left_out: Array) -> Array:
     """Return the leave-one-out residuals.
 
-    Without u of its weight w, a row has the ridge r / (w - u) instead of r / w. With c the diagonal of the inverse and
-    a the dual coefficient, its residual is then r w a / (w (w - u) + r u c), which is a / c for u = w = 1. The mean of
-    the other rows is lower by d = u (y - mean) / (W - u): this adds d times the residual of a target of ones.
+    If the part u of its weight w is left out, a row has the ridge r / (w - u) instead of r / w. With c the diagonal of
+    the inverse and a the dual coefficient, the residual of the row is then r w a / (w (w - u) + r u c), which is a / c
+    for u = w = 1. The mean of the other rows is lower by d = u (y - mean) / (W - u): this adds d times the residual of
+    a target of ones.
     """
     others = weight.sum() - left_out
     lowered = np.divide(left_out, others, out=np.zeros_like(others), where=others > 0)[:, None] * Y

@@ -63,8 +63,8 @@ def relative_error(
 ) -> float:
     """Return the mean squared leave-one-out error in units of the variance of y, averaged over the targets.
 
-    Each square counts as often as its row: weights are repetitions. ``variance`` (k,) is that of y on other rows, for
-    errors of samples that differ; by default it is that of the rows of the system.
+    Weights are repetitions: a row of weight 2 counts twice. ``variance`` (k,) is the variance of y on other rows, which
+    makes the errors of different samples comparable; by default, the variance of y on the rows of the system.
     """
     residuals = system.solve(Y, alpha, sample_weight, left_out=left_out).loo_residuals
     weight = np.ones(len(Y)) if sample_weight is None else sample_weight

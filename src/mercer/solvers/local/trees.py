@@ -19,7 +19,7 @@ class RandomTree:
 
     The direction v of a node is a Gaussian vector with the covariance of the rows of that node, so that the rows are
     cut where they vary most. The threshold is a quantile near the median, so that the rows fall into as few leaves as
-    the bound allows, all of nearly one size. A tree does not read y: leave-one-out errors on its leaves stay exact.
+    the bound allows, all of nearly the same size. A tree does not read y: leave-one-out errors on its leaves are exact.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class _Growing:
         return np.sort(rows[order[:cut]]), np.sort(rows[order[cut:]])
 
     def _direction(self, rows: Array) -> Array:
-        """Return sum_i g_i (x_i - mean) of some rows: a Gaussian vector with their covariance, of length 1."""
+        """Return sum_i g_i (x_i - mean) of some rows, scaled to length 1: a Gaussian vector with their covariance."""
         n_some = min(len(rows), _DIRECTION_ROWS)
         some = self._X[rows[self._rng.permutation(len(rows))[:n_some]]].astype(np.float64)
         weights = self._rng.standard_normal(n_some)
@@ -176,7 +176,7 @@ class _Growing:
 
 
 def _along(X: Rows, rows: Array, direction: Array) -> Array:
-    """Return <v, x> of some rows in float64, so that a row comes to the same side in every precision."""
+    """Return <v, x> of some rows in float64, so that a row falls on the same side in every precision."""
     some = X[rows]
     if sparse.issparse(some):
         return np.asarray(some.astype(np.float64, copy=False) @ direction)

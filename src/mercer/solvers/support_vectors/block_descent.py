@@ -14,7 +14,7 @@ from mercer.solvers.support_vectors.svm_dual import LOSSES, BoxProblems, check_l
 from mercer.solvers.support_vectors.tables import row_squares, shares, weight_table
 
 TAKES = frozenset(LOSSES)
-# Epochs on a block while its features exist: to make them again costs as much as one or two epochs.
+# Epochs per visit of a block: to compute the features of a block again costs as much as one or two epochs.
 _EPOCHS_PER_BLOCK = 4
 
 
@@ -32,9 +32,9 @@ def block_descent(
     r"""Minimise :math:`\frac12 \|w\|^2 + C \sum_i c_i \ell(t_i, \langle w, z_i \rangle)` for each column of targets.
 
     The dual variables of all rows are kept, their features are not. Each pass takes the blocks in turn and descends in
-    the dual variables of one block with those of the others fixed, which converges to the minimum. A pass adds up the
-    gap of the rows as it found them. When that is small, or the passes are over, a pass without steps measures the true
-    gap, and the weights are kept if their objective is the lowest so far, that of w = 0 included.
+    the dual variables of one block while those of the others are fixed. This converges to the minimum. A pass adds up
+    the gap of each row before its steps. If this sum is small, or the passes are used up, a pass without steps measures
+    the true gap. The weights with the lowest objective so far are kept, w = 0 included.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def block_descent(
 
     Notes
     -----
-    Memory O(n) for each target, besides one block.
+    Memory O(n) per target, plus one block.
 
     References
     ----------
@@ -96,13 +96,13 @@ class _State:
         self.best = Incumbent(*self.value.shape)
 
     def descend(self, blocks: Iterable[tuple[Rows, Array, Array | None]], seed: int) -> float:
-        """Step in all blocks, and return the largest relative gap as the rows were found."""
+        """Step in all blocks, and return the largest relative gap, summed before the steps of each block."""
         gaps, losses, _ = self._pass(blocks, np.random.RandomState(seed))
         primal = losses + 0.5 * np.einsum("kj,kj->k", self.value, self.value)
         return float(np.max(gaps / np.maximum(primal, np.finfo(float).tiny)))
 
     def measure(self, blocks: Iterable[tuple[Rows, Array, Array | None]]) -> None:
-        """Take the present weights and w = 0 into account for the best point, in a pass without steps."""
+        """Measure the current weights and w = 0 in a pass without steps, and keep the best point."""
         gaps, losses, at_zero = self._pass(blocks, None)
         self.best.offer_zero(at_zero)
         self.best.offer(self.value, losses + 0.5 * np.einsum("kj,kj->k", self.value, self.value), gaps)
@@ -130,7 +130,7 @@ class _State:
         return BoxProblems.of(self.loss, Y, cost, epsilon=self.epsilon)
 
     def _step(self, Z: Rows, problems: BoxProblems, duals: Array, rng: np.random.RandomState) -> None:
-        """Descend in the duals of a block, in the features' precision, and move the weights in float64."""
+        """Descend in the duals of a block, in the precision of the features, and update the weights in float64."""
         bounds = np.column_stack([problems.upper, problems.ridge, row_squares(Z) + 1.0]).astype(Z.dtype)
         orders = [rng.permutation(len(duals)) for _ in range(_EPOCHS_PER_BLOCK)]
         moved = np.empty_like(duals)

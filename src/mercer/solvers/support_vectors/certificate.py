@@ -1,4 +1,4 @@
-"""The best weights and duals seen of support vector problems, with the duality gap between them."""
+"""The best weights and duals found for support vector problems, with the duality gap between them."""
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -56,15 +56,15 @@ class Certificate(Incumbent):
         return value
 
     def measure(self, duals: Array, value: Array | None = None, chosen: Array | None = None) -> None:
-        """Measure duals, with their weights or with others, and keep what is better than all seen before.
+        """Measure duals, with their weights or with others, and keep what is better than all found before.
 
         Parameters
         ----------
         duals : ndarray of shape (n, K)
         value : ndarray of shape (K, D + 1), optional
-            The weights of the duals by default. Weights from Newton steps are slightly more accurate.
+            By default, the weights that belong to the duals. Weights from Newton steps are slightly more accurate.
         chosen : ndarray of bool of shape (K,), optional
-            The problems to keep anything of.
+            The problems whose weights and duals may be replaced.
         """
         of_duals = self.weights(duals)
         value = of_duals if value is None else value

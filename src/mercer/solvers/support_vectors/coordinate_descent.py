@@ -10,10 +10,10 @@ from mercer.solvers.support_vectors.projected_newton import projected_newton
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
 from mercer.solvers.support_vectors.when_descent_stalls import Patience, inner_steps
 
-# Largest float64 problems that are polished to rounding, and the gaps at which that is tried.
+# Largest number of rows of float64 problems that are polished to rounding, and the gaps at which polishing is tried.
 _POLISHED_ROWS = 512
 _POLISH_TOLS = (1e-3, 1e-9)
-# Relative gap that is rounding: nothing is left to polish.
+# Relative gap that counts as rounding: nothing is left to polish.
 _ROUNDING = 1e-15
 
 
@@ -30,7 +30,7 @@ def coordinate_descent(
 
     Each epoch visits the rows in a new random order, and a row is read once for all problems of a thread. Rows that
     rest at a bound are left out until the end. A problem is done when the duality gap between the best weights and the
-    best duals seen, w = 0 among them, is at most ``tol`` times the objective of the weights. On dense features
+    best duals found, w = 0 included, is at most ``tol`` times the objective of the weights. On dense features
     coordinate descent may converge slowly (a large cost, or features of very different sizes). It then switches to an
     interior-point method for the plain losses and to finite Newton steps for the squared ones, once the projected
     number of epochs exceeds their cost. Float64 problems of at most 512 rows are polished to machine precision.
@@ -52,13 +52,13 @@ def coordinate_descent(
     Returns
     -------
     Solution
-        ``value`` (K, D + 1) with the weight of the constant feature last; ``details["duals"]`` (n, K); ``history`` the
-        largest relative gap over the problems after each epoch, as estimated on the way.
+        ``value`` (K, D + 1) with the weight of the constant feature last; ``details["duals"]`` (n, K); ``history`` is
+        the largest relative gap over the problems after each epoch, as estimated during the epoch.
 
     Notes
     -----
-    An epoch takes O(n D K) time, O(nnz K) for CSR rows, and less once rows rest. Memory: a few (n, K) tables besides
-    Z. The result does not depend on the number of threads.
+    An epoch takes O(n D K) time, O(nnz K) for CSR rows, and less once rows rest. Memory: Z and a few (n, K) tables. The
+    result does not depend on the number of threads.
 
     References
     ----------
@@ -84,7 +84,7 @@ def coordinate_descent(
 
 
 class _Descent:
-    """Epochs, the certificate of what they find, and what to do if they stall."""
+    """The epochs, the best point found with its duality gap, and the switch to inner steps if epochs stall."""
 
     def __init__(self, Z: Rows, problems: BoxProblems, max_iter: int, duals: Array | None, seed: int):
         self._Z, self._problems, self._max_iter = Z, problems, max_iter
@@ -128,15 +128,15 @@ class _Descent:
         certificate.measure(duals, value, chosen)
 
     def _inner_tol(self, tol: float) -> float:
-        """Return the gap that inner steps go to: rounding if nothing polishes their result."""
+        """Return the gap at which inner steps end: rounding, unless their result is polished later."""
         if not self.is_small:
             return 0.1 * tol
         return _ROUNDING if self._problems.is_squared else 0.1 * _POLISH_TOLS[-1]
 
     def polish(self) -> bool:
-        """Replace each solution by one that is exact to rounding; return whether all are.
+        """Replace each solution by one that is exact up to rounding; return whether all solutions are.
 
-        Newton steps on squared losses have ended there already.
+        The Newton steps of squared losses are exact already.
         """
         certificate, every = self._certificate, True
         chosen = ~((self.inner_steps > 0) & self._problems.is_squared) & ~certificate.holds(_ROUNDING)
@@ -154,7 +154,7 @@ class _Descent:
         return every
 
     def solution(self, tol: float) -> Solution:
-        """Return the best that was seen."""
+        """Return the best point found."""
         certificate, histories = self._certificate, self._epochs.histories
         gap = float(np.max(certificate.relative_gaps, initial=0.0))
         longest = max(map(len, histories))

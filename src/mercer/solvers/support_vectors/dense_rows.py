@@ -70,7 +70,7 @@ class Design:
         return np.asarray(np.sqrt(squares + self.constant**2))
 
     def shifted_gram(self, roots: Array, dtype: DTypeLike = np.float64) -> Array:
-        """Return I + the sum of roots_i^2 z_i z_i^T, of blocks of products in ``dtype`` summed in float64.
+        """Return I + the sum of roots_i^2 z_i z_i^T: products of blocks in ``dtype``, their sum in float64.
 
         Rows whose root is 0 are not read.
         """
@@ -95,7 +95,7 @@ class Design:
     def shifted_triangle(self, roots: Array) -> Array:
         """Return the upper triangular R with R^T R = I + the sum of roots_i^2 z_i z_i^T.
 
-        R has the condition of the rows, ``shifted_gram`` its square; this takes about four times as long.
+        R has the condition number of the rows, ``shifted_gram`` has its square. R takes about four times as long.
         """
         size = self.Z.shape[1] + 1
         triangle = np.eye(size)

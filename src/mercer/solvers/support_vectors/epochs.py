@@ -16,10 +16,10 @@ from mercer.solvers.support_vectors.svm_dual import BoxProblems
 from mercer.solvers.support_vectors.tables import row_squares, shares, weight_table
 from mercer.solvers.support_vectors.when_descent_stalls import Patience
 
-# Multiplications of one call of the core: a fraction of a second, after which an interrupt is seen.
+# Multiplications per call of the core: a fraction of a second, after which an interrupt is noticed.
 _WORK_PER_CALL = 2**28
 _BLOCK_ROWS = 4096
-# Number of row orders that are kept, and the largest number of rows for which they are.
+# Number of row orders that are kept, and the largest number of rows for which orders are kept.
 _ORDERS, _KEPT_ROWS = 16, 2**18
 
 
@@ -43,7 +43,7 @@ class Epochs:
     Attributes
     ----------
     histories : list of list of float
-        The relative gap of each problem after each of its epochs, as estimated on the way.
+        The relative gap of each problem after each of its epochs, as estimated during the epoch.
     stalled : ndarray of bool of shape (K,)
         The problems that have used up the patience.
     """
@@ -68,7 +68,7 @@ class Epochs:
         active : ndarray of bool of shape (K,)
         duals : ndarray of shape (n, K)
         weights : ndarray of shape (K, D + 1)
-            Of the duals, rounded once rather than at every step.
+            The weights that belong to the duals, rounded once instead of at every step.
         tol : float
         patience : Patience
         """
@@ -146,9 +146,9 @@ class Epochs:
             self._judge(group, active, tol, patience)
 
     def _order(self, epoch: int) -> Array:
-        """Return the order of an epoch; if the rows are few, 16 orders take turns.
+        """Return the order of the rows in an epoch; if the rows are few, 16 orders take turns.
 
-        Late in a descent, to draw an order takes as long as to visit the rows that are left.
+        Late in a descent, to draw a new order takes as long as to visit the remaining rows.
         """
         kept = self._n_rows <= _KEPT_ROWS
         number = epoch % _ORDERS if kept else epoch
@@ -162,8 +162,8 @@ class Epochs:
     def _judge(self, group: _Group, active: Array, tol: float, patience: Patience) -> None:
         """Set the thresholds of the next epoch, and pause the problems whose estimated gap is small, or that stall.
 
-        Each visited coordinate has added its part of the gap, as it was at the visit; a coordinate that rests at its
-        bound has none.
+        Each visited coordinate has added its part of the gap, measured at the visit; a coordinate that rests at its
+        bound has no gap.
         """
         estimate = group.progress[1]
         axis = 0 if sparse.issparse(self._Z) else 1

@@ -28,9 +28,9 @@ def finite_newton(
     r"""Minimise :math:`\frac12 \|w\|^2 + \sum_i \ell_i(\langle w, z_i \rangle)^2 / 2 r_i`.
 
     As long as the same rows have a loss, the objective is quadratic; its Hessian is :math:`I + \sum_i z_i z_i^T / r_i`
-    over these rows. Once they are found, a step ends at the solution, however badly the features are scaled. The
+    over these rows. Once the rows with a loss are found, one step ends at the solution, for any scale of features. The
     duality gap at w and the duals that belong to w is half the squared norm of the gradient. The method ends when the
-    gap is at most ``tol`` of the objective, or rounding leaves nothing to gain.
+    gap is at most ``tol`` times the objective, or when rounding prevents further progress.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def finite_newton(
     problem : BoxProblems
         One problem, of a squared loss, on the same rows, all of cost > 0.
     start : ndarray of shape (n,)
-        Duals whose weights to start from.
+        Duals; the method starts from their weights.
 
     Returns
     -------
@@ -48,9 +48,9 @@ def finite_newton(
     Notes
     -----
     A step takes n_s D^2 / 2 + D^3 / 6 multiplications, with n_s the number of rows that have a loss; about ten steps.
-    The products of a Hessian are taken in the precision of the features first. If that leads no further, they are taken
-    in float64, and then the Hessian is factored by the QR decomposition of its rows, which keeps twice the digits. All
-    other arithmetic is float64.
+    The products of a Hessian are computed in the precision of the features first. If these steps stop making progress,
+    the products are computed in float64, and then the Hessian is factored by the QR decomposition of its rows, which
+    keeps twice the digits. All other arithmetic is float64.
 
     References
     ----------
@@ -109,7 +109,7 @@ class _Point:
 
     @property
     def gap(self) -> float:
-        """The duality gap of the weights and the duals: each loss and its conjugate meet in them."""
+        """The duality gap of the weights and the duals: each loss and its conjugate are equal there."""
         return 0.5 * float(self.gradient @ self.gradient)
 
 
@@ -144,7 +144,7 @@ def _step(design: Design, problem: BoxProblems, point: _Point, factor: _Factor) 
 
 
 def _lowest(slope: Callable[[float], float]) -> float | None:
-    """Return where the slope along a direction is 0, in Newton steps; None if it is nowhere."""
+    """Return where the slope along a direction is 0, in Newton steps; None if it is never 0."""
     first, farthest = slope(0.0), 1.0
     if first < 0 and abs(slope(1.0)) <= _EXACT * abs(first):
         return 1.0

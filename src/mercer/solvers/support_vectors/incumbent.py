@@ -1,10 +1,10 @@
-"""The best weights seen of support vector problems, w = 0 among them, and the best bound on their objectives."""
+"""The best weights found for support vector problems, w = 0 included, and the best bound on their objectives."""
 
 import numpy as np
 
 from mercer._typing import Array
 
-# Objectives that differ by this part are equal to rounding: the smaller gap then decides.
+# Objectives with a relative difference below this number are equal up to rounding: the smaller gap then decides.
 _SAME = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -15,7 +15,7 @@ class Incumbent:
     ----------
     n_problems : int
     width : int
-        Weights of a problem, intercept included.
+        Number of weights of a problem, intercept included.
 
     Attributes
     ----------

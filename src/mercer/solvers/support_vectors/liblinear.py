@@ -19,8 +19,8 @@ def liblinear(
 ) -> Solution:
     r"""Minimise :math:`\frac12 \|w_k\|^2 + \sum_i c_i \ell(t_{ik}, \langle w_k, z_i \rangle)`, one problem at a time.
 
-    The objective is that of ``coordinate_descent``. ``tol`` is LIBLINEAR's, on the projected gradient, and no gap is
-    known. A problem whose weights are worse than w = 0 gets w = 0, and the status says so.
+    The objective is that of ``coordinate_descent``. ``tol`` is the tolerance of LIBLINEAR on the projected gradient; no
+    duality gap is known. A problem whose weights are worse than w = 0 gets w = 0, and the status says so.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from mercer.solvers.box.interior_point import Solve, interior_point, robust_fact
 from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.solvers.support_vectors.dense_rows import Design
 
-# Gap of a program with a sum that is rounding, relative to the squared sum of x_i |z_i|: its minimum may be 0, and then
-# no gap is small relative to it.
+# For programs with a fixed sum: a gap below this number, relative to the squared sum of x_i |z_i|, counts as rounding.
+# The minimum of such a program may be 0, and then no gap is small relative to the minimum.
 _NOISE = 16 * float(np.finfo(np.float64).eps)
 
 
@@ -20,8 +20,8 @@ _NOISE = 16 * float(np.finfo(np.float64).eps)
 class LowRankProgram:
     r"""Minimise :math:`\frac12 \|\sum_i \beta_i z_i\|^2 + \sum_{si} c_{si} x_{si}` over :math:`0 \le x_{si} \le u_i`.
 
-    Here :math:`\beta_i = \sum_s \sigma_{si} x_{si}`: one side s if beta has one sign, and two, with signs +1 and -1, if
-    it has either.
+    Here :math:`\beta_i = \sum_s \sigma_{si} x_{si}`: there is one side s if the sign of beta is known, and two sides,
+    with signs +1 and -1, if beta can have either sign.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def low_rank_program(program: LowRankProgram, *, tol: float = 1e-6, max_iter: in
     Solution
         ``value`` is w, of shape (D + 1,). ``details["duals"]`` is beta, inside the box; ``details["guess"]`` is beta
         with the entries that will end at a bound put there. ``gap`` is the duality gap of w and beta, relative to the
-        primal objective: it counts how far w is from the sum of beta_i z_i.
+        primal objective; the distance of w from the sum of beta_i z_i is included.
 
     References
     ----------

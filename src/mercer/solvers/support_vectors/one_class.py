@@ -15,8 +15,8 @@ from mercer.solvers.support_vectors.tables import row_squares
 _MULTIPLIER_STEPS = 100
 # Widest dense features for the interior-point method, whose steps take a matrix of that size.
 _WIDEST = 4096
-# Rounding of the objective: this number times the squared mean norm of the rows, times the eps of float64 (of the dual
-# variables) or the squared eps of the features (of the squared weights), whichever is larger.
+# Rounding of the objective: this number times the squared mean norm of the rows, times the larger of the eps of float64
+# (rounding of the dual variables) and the squared eps of the features (rounding of the squared weights).
 _NOISE = 16.0
 
 
@@ -26,14 +26,15 @@ def one_class(Z: Rows, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) ->
     The dual is :math:`\min \frac12 \|\sum_i \alpha_i z_i\|^2` over :math:`0 \le \alpha_i \le 1 / (\nu n)` and
     :math:`\sum_i \alpha_i = 1`; rho, which is not penalised, is the multiplier of that sum. Dense features take an
     interior-point method, about 15 steps of O(n D^2); sparse and very wide features take the method of multipliers over
-    dual coordinate descent. The gap is that of the dual variables shifted onto the sum, and of the best rho for their
-    weights. It counts as 0 if it is below the rounding of the objective: the minimum may be 0, at w = 0.
+    dual coordinate descent. The duality gap is measured after the dual variables are shifted so that their sum is 1,
+    with the best rho for their weights. A gap below the rounding of the objective counts as 0: the minimum may be 0, at
+    w = 0.
 
     Parameters
     ----------
     Z : ndarray or CSR array of shape (n, D)
     nu : float in (0, 1]
-        Bounds the share of rows with negative scores from above, that of support vectors from below.
+        An upper bound on the share of rows with negative scores, and a lower bound on the share of support vectors.
     tol : float
         Largest duality gap, relative to the objective.
     max_iter : int
@@ -73,9 +74,10 @@ def one_class(Z: Rows, nu: float, *, tol: float = 1e-4, max_iter: int = 1000) ->
 
 @dataclass(frozen=True)
 class _Certificate:
-    """Weights, the best rho for them, their objective, and how far it is from its minimum at most.
+    """Weights, the best rho for them, their objective, and a bound on its distance from the minimum.
 
-    ``noise`` is the rounding of the objective. The minimum may be 0, at w = 0, and then no gap is small relative to it.
+    ``noise`` is the rounding of the objective. The minimum may be 0, at w = 0; then no gap is small relative to the
+    minimum.
     """
 
     weights: Array
@@ -86,7 +88,7 @@ class _Certificate:
 
     @classmethod
     def at_zero(cls, width: int) -> Self:
-        """Return the point w = 0, rho = 0: before any duals are known it has no gap."""
+        """Return the point w = 0, rho = 0; its gap is infinite, because no duals are known yet."""
         return cls(np.zeros(width), 0.0, 0.0, np.inf, 0.0)
 
     @property
@@ -121,10 +123,10 @@ def _by_interior_point(Z: Array, upper: float, tol: float, max_iter: int) -> _Fo
 
 
 def _by_multipliers(Z: Rows, upper: float, tol: float, max_iter: int) -> _Found:
-    r"""Adding :math:`\frac{\tau}{2} (1 - \sum_i \alpha_i)^2` to the dual takes the place of the sum.
+    r"""Use the method of multipliers: :math:`\frac{\tau}{2} (1 - \sum_i \alpha_i)^2` replaces the fixed sum.
 
-    It makes a constant feature :math:`-\sqrt\tau` and targets :math:`\rho + \tau` of an ordinary hinge loss, after
-    which rho moves by :math:`\tau (1 - \sum_i \alpha_i)`.
+    With this term, each step is an ordinary hinge problem with a constant feature :math:`-\sqrt\tau` and targets
+    :math:`\rho + \tau`. After each step, rho moves by :math:`\tau (1 - \sum_i \alpha_i)`.
     """
     n = Z.shape[0]
     mean_square = float(np.sum(np.square(Z.data if hasattr(Z, "indptr") else Z), dtype=np.float64)) / n
@@ -150,7 +152,7 @@ def _by_multipliers(Z: Rows, upper: float, tol: float, max_iter: int) -> _Found:
 
 
 def _better(best: _Certificate, other: _Certificate) -> _Certificate:
-    """Return the lower point, with its gap to the better of the two duals."""
+    """Return the point with the lower objective, with its gap to the better of the two duals."""
     lower, higher = (other, best) if other.objective <= best.objective else (best, other)
     gap = lower.objective - (higher.objective - higher.gap)
     return replace(lower, gap=max(min(lower.gap, gap), 0.0), noise=other.noise)

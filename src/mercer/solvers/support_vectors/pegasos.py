@@ -12,9 +12,10 @@ from mercer.solvers.support_vectors.svm_dual import PLAIN_LOSSES, check_loss
 
 TAKES = PLAIN_LOSSES
 
-# Rows that take a step together.
+# Rows per step.
 _BATCH_ROWS = 64
-# The gap is measured after this number of passes, and then each time there are 1.5 times more: that is another pass.
+# The gap is first measured after this number of passes, and again whenever the number has grown 1.5 times: each
+# measurement is one more pass.
 _FIRST_LOOK = 3
 _LOOK_GROWTH = 1.5
 
@@ -36,7 +37,7 @@ def pegasos(
     :math:`C c_i \sigma_i z_i` over the visits that found a loss (sigma its sign) and tau counts the passes, from 1 on.
     So :math:`\beta_i = C c_i \sum \sigma_i / \tau` lies in the box of the dual at every moment, w is the sum of
     :math:`\beta_i z_i`, and the dual objective needs only two running sums. The iterates are averaged with weights t,
-    dual and primal alike. The average with the lowest objective is returned, or w = 0 if none is lower.
+    dual and primal alike. The average with the lowest objective is returned, or w = 0 if its objective is lowest.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def pegasos(
         "hinge", of targets +1 and -1, or "epsilon_insensitive".
     epsilon : float
     tol : float
-        Largest relative duality gap. It falls as one over the passes: a few hundredths are realistic, 1e-4 is not.
+        Largest relative duality gap. The gap falls as 1 / passes: 0.02 to 0.05 is realistic, 1e-4 is not.
     max_iter : int
         Largest number of passes, without those that measure the gap.
 
@@ -89,7 +90,7 @@ def pegasos(
 
 
 class _State:
-    """The sums behind w and its dual, and their running means."""
+    """The sums that make w and its dual, and their running means."""
 
     def __init__(self, n_targets: int, n_features: int, n_rows: int, C: float, one_sided: bool, epsilon: float):
         self.n_rows, self.C, self.one_sided, self.epsilon = n_rows, C, one_sided, epsilon
@@ -125,7 +126,7 @@ class _State:
         self.mean_linear += share * (self.sum_linear / self.tau - self.mean_linear)
 
     def measure(self, blocks: Iterable[tuple[Rows, Array, Array | None]]) -> None:
-        """Take the means and w = 0 into account for the best point, in one pass."""
+        """Measure the means and w = 0 in one pass, and keep the best point."""
         losses, at_zero = np.zeros((2, len(self.mean)))
         for Z, Y, weight in blocks:
             losses += self._losses(Y, _scores(Z, self.mean), weight)

@@ -10,12 +10,12 @@ from mercer.solvers.support_vectors.svm_dual import BoxProblems
 
 _SOLVER = "projected Newton"
 _ITERATIONS = 300
-# Iterations in which the violation of the optimality conditions must fall to a half. A start near the solution takes
-# two or three; if rounding hides the bounds, no number of iterations finds them.
+# Number of iterations in which the violation of the optimality conditions must fall to a half. From a start near the
+# solution, two or three are enough; if rounding hides which duals are at a bound, no number of iterations is enough.
 _PATIENCE = 16
-# Step lengths tried, all at once: dependent rows make directions along which the first bound is very near.
+# Step lengths, all tried at once: if rows are linearly dependent, the first bound along a direction may be very near.
 _STEPS = 0.5 ** np.arange(45)
-# Part of the mean diagonal that is added to Q for a factor: repeated rows are dependent.
+# Part of the mean diagonal that is added to Q before the factorisation: repeated rows make Q singular.
 _JITTER = 1e-11
 # Violation of the optimality conditions, relative to the largest score or target, that counts as rounding.
 _ROUNDING = 1e-11
@@ -34,7 +34,7 @@ def projected_newton(Q: Array, problems: BoxProblems, k: int, duals: Array) -> S
         Inner products of the rows, constant feature included.
     problems : BoxProblems
     k : int
-        Which problem.
+        The number of the problem.
     duals : ndarray of shape (n,)
         Where to start.
 
@@ -89,7 +89,7 @@ def projected_newton(Q: Array, problems: BoxProblems, k: int, duals: Array) -> S
 
 
 def _orthant(duals: Array, gradient: Array, epsilon: float) -> Array:
-    """Return the side of 0 that each coordinate is on, or would go to."""
+    """Return the sign of each coordinate, or the sign that it would get."""
     away: Array = np.where(gradient > epsilon, -1.0, 1.0)
     return np.where(duals == 0, away, np.sign(duals))
 

@@ -48,9 +48,9 @@ class BoxProblems:
 
     .. math:: \min_\beta \tfrac12 \|w\|^2 + \sum_i \tfrac12 r_i \beta_i^2 - t_i \beta_i + \epsilon |\beta_i|
 
-    over :math:`0 \le \beta_i \,\mathrm{sign}(t_i) \le u_i` where one-sided, else :math:`|\beta_i| \le u_i`; u = c and
+    over :math:`0 \le \beta_i \,\mathrm{sign}(t_i) \le u_i` if one-sided, else :math:`|\beta_i| \le u_i`; u = c and
     r = 0 for the hinge and the insensitive loss, u infinite and r = 1 / (2 c) for their squares. A row of cost 0 has
-    u = 0. Each z ends in a feature of value ``constant``, whose weight is the intercept: penalised like the others.
+    u = 0. The last feature of each z has the value ``constant``; its weight is the intercept, penalised like others.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class BoxProblems:
         return conjugates
 
     def gaps(self, rows: slice, scores: Array, duals: Array) -> Array:
-        """Return the part of each coordinate in the duality gap, >= 0. For the scores of w, the sum is the gap."""
+        """Return the part of each coordinate in the duality gap, >= 0. At the scores of w, they sum to the gap."""
         gaps: Array = self.losses(rows, scores) + self.conjugates(rows, duals) + duals * scores
         return gaps
 

@@ -7,7 +7,7 @@ import numpy as np
 from mercer._typing import Array, Rows
 from mercer.config import get_config
 
-# Problems side by side in one table of weights for CSR rows: a SIMD register holds this number.
+# Number of problems in one row of the table of weights for CSR rows: that of the numbers in a SIMD register.
 _LANES = 8
 
 
@@ -36,7 +36,7 @@ def row_squares(Z: Rows) -> Array:
 
 
 def shares(n_problems: int) -> list[slice]:
-    """Share the problems among the threads: the result of a problem does not depend on the others of its share."""
+    """Share the problems among the threads; the result of a problem does not depend on the others of its thread."""
     n_groups = min(get_config().threads, n_problems)
     ends = np.linspace(0, n_problems, n_groups + 1).round().astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(ends)]

@@ -14,7 +14,8 @@ from mercer.solvers.support_vectors.svm_dual import BoxProblems
 
 # Cost of the inner steps in epochs per feature (of min(n, D)), as measured: the interior-point method of the plain
 # losses, and the Newton steps of the squared ones, for the first problem and for each further one (an epoch reads a row
-# once for all problems). To switch after that number of epochs takes at most twice as long as the better of the two.
+# once for all problems). A switch after that number of epochs takes at most twice as long as the faster of the two
+# methods.
 _PLAIN_EPOCHS = 2.0
 _SQUARED_EPOCHS, _FURTHER_PROBLEM = 1 / 8, 1 / 32
 # First epoch with an estimate; fewest remaining epochs that justify a switch; earliest forced switch.
@@ -49,7 +50,7 @@ class Patience(NamedTuple):
 
 
 def _epochs_left(history: list[float], tol: float) -> float:
-    """Project the number of epochs until the gap is ``tol``, at the rate of the later half; 0 if it is too early."""
+    """Project the number of epochs until the gap is ``tol``, at the rate of the later half; 0 in the first epochs."""
     n, half = len(history), len(history) // 2
     if n < _EARLIEST or history[-1] <= tol:
         return 0.0
@@ -60,7 +61,7 @@ def _epochs_left(history: list[float], tol: float) -> float:
 def inner_steps(Z: Array, problem: BoxProblems, start: Array, tol: float) -> Solution:
     """Solve one problem on rows of cost > 0 to a gap of ``tol``, or as near as rounding allows.
 
-    ``details`` hold the ``duals``, and a ``guess``: duals to start from for methods that go by bounds.
+    ``details`` hold the ``duals``, and a ``guess``: duals with the entries that will end at a bound put there.
     """
     if problem.is_squared:
         return finite_newton(Design(Z, problem.constant), problem, start, tol=tol)
