@@ -1,8 +1,8 @@
 """Test accuracy of KernelSVC on real data sets: ``python -m benchmarks.accuracy [NAME ...]``.
 
-Settings were chosen on held-out training rows: those of mnist on three times 10 000 (at 16384 features as at 4096),
-with Nystroem on 10 000, of Covertype on 20 000 to 40 000. Not so the width of usps, raised after test runs at 4096.
-Needs MERCER_DATA.
+Settings were chosen on held-out training rows: those of mnist on three times 10 000 rows (at 4096 and at 16384
+features), with Nystroem on 10 000 rows, of Covertype on 20 000 to 40 000 rows. The exception is the width of usps,
+which was raised after test runs at 4096. Needs MERCER_DATA.
 """
 
 import os
@@ -77,7 +77,7 @@ def _covtype() -> Split:
 
 
 def _binning(gamma: float, n_grids: int) -> RandomBinning:
-    # Hashed columns: the cells of a sample of rows would not be those of all. Many of them: 4096 a grid cost 5 points.
+    # Hashed columns: the cells of a sample of rows are not those of all. Many columns: 4096 per grid cost 5 points.
     return RandomBinning(Laplacian(gamma=gamma), n_components=2**16 * n_grids, n_grids=n_grids, sparse_output=True)
 
 

@@ -69,13 +69,13 @@ def _line(work: str, operator: object, X: np.ndarray, seconds: float) -> None:
 
 
 def table5() -> None:
-    """Print MEKA at both readings of the survey's Table 5 (k in all, or a cluster), on both usual scalings."""
+    """Print MEKA at both readings of the survey's Table 5 (k in total, or per cluster), on both usual scalings."""
     published = {"pendigits": (5, 640, 2.0, 0.072549), "ijcnn1": (10, 1280, 1.0, 0.003319)}
     print(f"{'data':<12}{'scaling':<10}{'rank a cluster':>15}{'error':>11}{'published':>11}{'s':>8}")
     for in_all in (True, False):
         for name, (c, k, gamma, claim) in published.items():
-            # The error falls with the rank, and at 256 a cluster it is below the claim: 1280, with 12 800 links, takes
-            # many minutes to say no more.
+            # The error falls with the rank, and at 256 per cluster it is below the claim: 1280, with 12 800 links,
+            # takes many minutes and shows nothing new.
             rank = k // c if in_all else min(k, 640 if name == "pendigits" else 256)
             for scaling, X in _scaled(_load(name)):
                 model = MEKA(

@@ -1,4 +1,4 @@
-"""Timing that means something on a noisy machine, and rows that carry the machine they were measured on."""
+"""Timing that is reliable on a noisy machine, and rows that hold a description of the machine."""
 
 import gc
 import json

@@ -1,7 +1,7 @@
 """Rows per second of online learning, float32, d = 54, in blocks of 1000 rows; mistakes on real streams.
 
-The peer of a rate is the plain loop over the rows in NumPy on the same features; 1e5 rows per second are asked of
-gradient steps besides. Mistakes need ``MERCER_DATA``.
+The peer of a rate is the plain loop over the rows in NumPy on the same features. In addition, gradient steps must reach
+1e5 rows per second. Mistakes need ``MERCER_DATA``.
 """
 
 import os

@@ -40,7 +40,7 @@ def products(Z: np.ndarray) -> Callable[[], np.ndarray]:
 
 
 def check() -> None:
-    """See that the leave-one-out errors are scikit-learn's, and that GCV chooses nearly as well."""
+    """Check that the leave-one-out errors are scikit-learn's, and that GCV chooses nearly as well."""
     X, y = data(N_CHECKED)
     X = X.astype(np.float64)
     ours = {rule: model(rule, 64).fit(X, y) for rule in ("loo", "gcv")}

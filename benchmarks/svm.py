@@ -33,7 +33,7 @@ def solver() -> Iterator[Row]:
         problems = BoxProblems.of(loss, targets, np.ones(len(Z)))
         ours = partial(coordinate_descent, Z, problems)
         found = ours()
-        wide = Z.astype(np.float64)  # LinearSVC would copy float32 rows in its own time
+        wide = Z.astype(np.float64)  # else the time of LinearSVC would include a copy of float32 rows
         peer = LinearSVC(loss=loss, dual=True, random_state=0)
         peer_seconds = _seconds(lambda peer=peer, wide=wide: peer.fit(wide, y))
         theirs = _objective(problems, Z, np.column_stack([peer.coef_, peer.intercept_]))

@@ -2,8 +2,8 @@
 A boundary, with few and with many features
 ===========================================
 
-The exact kernel SVM beside ``KernelSVC`` on 10, 30 and 300 features. A few features already know roughly where the
-boundary runs; some hundreds draw it as the exact machine does.
+The exact kernel SVM compared with ``KernelSVC`` on 10, 30 and 300 features. A few features already show roughly where
+the boundary is; with a few hundred features, the boundary is that of the exact machine.
 """
 
 # %%

@@ -2,8 +2,8 @@ r"""
 Error against the number of features
 ====================================
 
-Random maps err like :math:`1/\sqrt{D}`, and say so beforehand: ``variance`` is a closed form for these maps. Dots are
-measured, the root mean square over ten draws; lines are predicted.
+The error of random maps falls as :math:`1/\sqrt{D}`, and ``variance`` predicts the error, by a closed form for these
+maps. Dots are measured errors, the root mean square over ten draws; lines are predictions.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Error against time
 ==================
 
-What a map costs matters as much as its error at a given width. Time is that of mapping 1,797 rows of digits, the best
-of three; the error is that of the Gram matrix of 500 of them, the mean of three draws. Further down and to the left is
+The time of a map matters as much as its error at a given width. Time is the best of three times to map 1,797 rows of
+digits; the error is that of the Gram matrix of 500 of these rows, the mean of three draws. Lower and further left is
 better.
 """
 

@@ -2,8 +2,9 @@
 Kernel PCA
 ==========
 
-Two rings are no line apart in the plane, and a line apart along the first kernel principal components. 300 features
-give what the exact method, on an n x n matrix, gives: up to signs, and to a turn where two eigenvalues nearly agree.
+No line separates two rings in the plane, but a line does in the first kernel principal components. 300 features give
+the result of the exact method, which needs an n x n matrix, up to signs, and up to a rotation if two eigenvalues
+are close.
 """
 
 # %%

@@ -2,8 +2,9 @@
 Where landmarks fall
 ====================
 
-Nyström's method stands on its landmarks. k-means spreads them by density, randomly pivoted Cholesky goes where the
-kernel is not yet explained, greedy pivoting prefers the outskirts. Errors are those of the Gram matrix at 30 landmarks.
+The error of Nyström's method depends on its landmarks. k-means spreads them by density, randomly pivoted Cholesky
+prefers rows with a large residual of the kernel, greedy pivoting prefers outliers. Errors are those of the Gram matrix
+at 30 landmarks.
 """
 
 # %%

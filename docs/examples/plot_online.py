@@ -2,8 +2,8 @@
 Online learning
 ===============
 
-Every row is predicted before it is learned, so the share of mistakes so far is an honest one. Newton steps have no step
-size to tune; those of the other two are the best of three.
+Every row is predicted before it is learned, so the share of mistakes so far is an error on new rows. Newton steps have
+no step size to tune; the step sizes of the other two methods are the best of three.
 """
 
 # %%

@@ -3,7 +3,7 @@ The penalty, without cross-validation
 =====================================
 
 ``alpha="loo"`` scores every penalty by the exact leave-one-out error, from one decomposition and one more pass over the
-rows. It finds the penalty that is best on new rows, drawn dashed, which the fit has not seen.
+rows. The chosen penalty is compared with the error on new rows (dashed), which the fit has not seen.
 """
 
 # %%
