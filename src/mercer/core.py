@@ -1,8 +1,7 @@
-"""The primitives in force: compiled where the core was built, plain NumPy otherwise, chosen once at import.
+"""The primitives in use: compiled if the core was built, plain NumPy otherwise, chosen once at import.
 
-Some choices are made per call. A sketch whose length has a prime factor above 5 goes through scipy.fft, which is
-correct for every length. Wide products, and dense projections whose weights do not fit a core's cache, are left to
-BLAS.
+Some choices are made per call. A sketch whose length has a prime factor above 5 uses scipy.fft, which is correct for
+every length. Wide products, and dense projections whose weights do not fit the cache of a processor core, use BLAS.
 
 The types of grouped arguments (``BoxTables``, ``ClusterHeads``, ...) are those of ``mercer.reference.types``.
 """
@@ -31,8 +30,8 @@ from mercer.reference.types import (
 )
 
 try:
-    import mercer._core as _core  # noqa: PLR0402 - "from" makes ImportErrors of both cases
-except ModuleNotFoundError:  # a core that is there but does not load is an error, not a fallback
+    import mercer._core as _core  # noqa: PLR0402 - with "from", a missing and a broken core both raise ImportError
+except ModuleNotFoundError:  # a core that exists but does not load is an error, on purpose
     COMPILED = False
 else:
     COMPILED = True
@@ -77,15 +76,16 @@ __all__ = [
 # The primitives whose compiled and NumPy versions take the same arguments.
 _primitives: ModuleType = _core if COMPILED else reference
 
-# Bytes of frequencies up to which a fused loop beats BLAS and a pass over its result (measured on 512 KiB of cache).
+# Up to this many bytes of frequencies, one fused loop is faster than BLAS and a second loop (measured, 512 KiB cache).
 _SECOND_LEVEL_CACHE = 3 * 2**17
-# Numbers of columns for which our own product is used instead of BLAS: 4 times as fast for 2 and 3 columns, 1.3 times
-# for 10 (measured). For one column both are as fast, but with ours the bits of a row do not depend on the other rows.
+# Numbers of columns for which the compiled product is used instead of BLAS: 4 times as fast for 2 and 3 columns, 1.3
+# times for 10 (measured). For one column the speed is equal, but the compiled result of a row is independent of the
+# other rows, bit for bit.
 _FEW_COLUMNS = range(1, 25)
 
 
 def simd_level() -> str:
-    """Return the instruction set in use, ``"none"`` on the NumPy reference."""
+    """Return the instruction set in use; ``"none"`` for the NumPy reference."""
     return _core.simd_level() if COMPILED else "none"
 
 
@@ -238,7 +238,7 @@ def online_gradient(
     """Take a gradient step for each row of Z (n, D) in turn, changing the weights W (k, D).
 
     Row t takes the step steps[t]; ``scores`` (n, k) receives the scores before each step. With ``squares`` (k, D) the
-    steps are AdaGrad's; without rows in it, plain gradient descent. Before each step, weights and squares are
+    steps are AdaGrad's; if ``squares`` has no rows, plain gradient descent. Before each step, weights and squares are
     multiplied by ``decay``. Losses are numbered as in ``LOSSES``.
     """
     _primitives.online_gradient(Z, y, loss, steps, W, squares, scores, decay)
@@ -260,7 +260,7 @@ def online_kernel_gradient(
 def online_newton(
     gram: Array, y: Array, loss: int, row_weight: Array, limit: int, factor: Array, result: OnlineResult
 ) -> None:
-    """Take a Newton step for each of n rows in turn, which are known by ``gram`` = Z P Z^T alone.
+    """Take a Newton step for each of n rows in turn, from ``gram`` = Z P Z^T alone.
 
     Row t counts as row_weight[t] rows. Ends after ``limit`` rows with a loss; writes ``factor`` (n, n) and ``result``;
     see ``reference.online_newton``.
@@ -275,7 +275,7 @@ def online_newton(
 def gaussian_exponents(X: Array, Y: Array, gamma: float, out: Array) -> None:
     """Overwrite ``out`` (n, m) with gamma |x - y|^2 for the rows of X (n, d) and Y (m, d), all float64.
 
-    The bits of an entry depend on its two rows alone.
+    Each entry depends on its two rows alone, bit for bit.
     """
     _primitives.gaussian_exponents(X, Y, gamma, out)
 
@@ -287,7 +287,7 @@ def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: 
     """
     if COMPILED:
         update, maintenance = BUDGET_UPDATES.index(rule.update), BUDGET_MAINTENANCE.index(rule.maintenance)
-        # mypy takes every field of an unpacked tuple for any of its types
+        # mypy gives each field of an unpacked tuple the union of all field types
         _core.budget_learn(update, maintenance, *rule[2:], *rows, *state, table)  # type: ignore[arg-type]
     else:
         reference.budget_learn(rule, rows, state, table)
@@ -296,7 +296,7 @@ def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: 
 def scores(Z: Rows, weights: Array, out: Array | None = None) -> Array:
     """Return rows of features, dense or CSR, times columns of weights (D, k).
 
-    Dense rows times a few columns of the same precision, which ``out`` requires, are multiplied by our own loop.
+    Dense rows times a few columns of the same precision use the compiled product; ``out`` requires this case.
     """
     if not isinstance(Z, np.ndarray) or Z.dtype != weights.dtype:
         return np.asarray(Z @ weights)
@@ -329,7 +329,7 @@ def nearest_centres(
     state: ClusterRows,
     changes: ClusterChanges,
 ) -> int:
-    """Find the nearest centres of rows in doubt, with features dense or CSR; return how many left another centre.
+    """Find the nearest centres of rows in doubt, with features dense or CSR; return how many rows changed centre.
 
     Changes ``state`` and ``changes``; see ``reference.nearest_centres``.
     """

@@ -104,7 +104,7 @@ def test_csr_rows_and_blocks_give_the_same_cells():
         (RandomBinning(n_components=10, n_grids=11), r"n_grids must be at most n_components, got 11 and 10"),
         (
             RandomBinning(n_components=None),
-            r"n_components must be an integer >= 1, got None. None, a column for each cell",
+            r"n_components must be an integer >= 1, got None. None \(one column per cell",
         ),
         (RandomBinning(n_grids=-1), r"n_grids must be an integer >= 1, got -1"),
     ],
@@ -128,5 +128,5 @@ def test_a_cell_number_beyond_32_bits_is_refused(settings):
 def test_cells_of_their_own_are_no_member_of_a_composition(compose):
     """A composition takes dense features, in which the cells would share columns that no claim counts."""
     member = RandomBinning(n_components=None, n_grids=5, sparse_output=True)
-    with pytest.raises(ValueError, match=r"n_components must be an integer where the map is a member .* got None"):
+    with pytest.raises(ValueError, match=r"n_components must be an integer if the map is a member .* got None"):
         compose(member).fit(sample_rows())

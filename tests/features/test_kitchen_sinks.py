@@ -63,7 +63,7 @@ def test_a_users_law():
     [
         (
             KitchenSinks(lambda t: t[:, :1]),
-            r"phi must return an array of the shape it is given, \(5, 100\), got \(5, 1\)",
+            r"phi must return an array of the shape of its argument, \(5, 100\), got \(5, 1\)",
         ),
         (KitchenSinks(lambda t: np.where(t > 0, t, np.nan)), r"phi must return finite numbers, and phi\(-.*\) is nan"),
         (KitchenSinks("swish"), r"phi must be a function of an array or one of \['cosine', .*\], got 'swish'"),

@@ -17,27 +17,27 @@ from mercer.state import LARGEST_DEGREE, Count, Real, Reals, Sizes, Stored, requ
 from mercer.validation import check_memory, check_non_negative
 
 _LOG_RATIOS = np.linspace(0.0, 12.0, 601)
-_STEPS = (0.02, 2.0)  # between which the step of the frequencies is sought
+_STEPS = (0.02, 2.0)  # range of the search for the frequency step
 
 
 class AdditiveFeatures(KernelMap):
     r"""The map of an additive kernel :math:`\sum_j \sqrt{x_j y_j}\, K(\log y_j / x_j)` of non-negative rows.
 
-    K is the Fourier transform of a density kappa; sampling that at 0, L, ..., nL gives each column 2n + 1 features
+    K is the Fourier transform of a density kappa. Sampling kappa at 0, L, ..., nL gives 2n + 1 features per column:
 
     .. math:: \sqrt{x L \kappa(0)}, \quad \sqrt{2 x L \kappa(i L)}\, (\cos(i L \log x), \sin(i L \log x)).
 
-    Nothing is random: the error is a bias, which falls quickly with n. The step L makes the mean squared error smallest
-    for entries uniform on [0, 1]. ``Hellinger`` is exact with one feature per column.
+    The map is not random: the error is a bias that decreases quickly with n. The step L minimises the mean squared
+    error for entries uniform on [0, 1]. ``Hellinger`` is exact with one feature per column.
 
     Parameters
     ----------
     kernel : Chi2, Intersection, JensenShannon or Hellinger, default=Chi2()
     n_components : int, default=100
-        Most features to use: n is the largest order with (2n + 1) n_features features. Below n_features, the map of
-        order 1 is count-sketched to that many.
+        Largest number of features: n is the largest order with (2n + 1) n_features <= n_components. If n_components is
+        below n_features, the features of the map of order 1 are count-sketched to n_components features.
     random_state : int, RandomState or None
-        Draws the hashes of that sketch; otherwise nothing is random.
+        Seed of the hashes of the count sketch; without a count sketch nothing is random.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class AdditiveFeatures(KernelMap):
     step_ : float
         The sampling step L.
     weights_ : ndarray of shape (n + 1,)
-        The factors L kappa(0), 2 L kappa(iL) of the features' squares.
+        The factors L kappa(0), 2 L kappa(iL) of the squared features.
     index_, sign_ : ndarray
-        The hashes of the count sketch; empty where there is none.
+        The hashes of the count sketch; empty without a count sketch.
     kernel_ : Kernel
 
     Notes
@@ -114,7 +114,7 @@ class AdditiveFeatures(KernelMap):
         return self._sketch_writer(X) if len(self.index_) else self._exact_writer(X)
 
     def _sketch_writer(self, X: Rows) -> Writer:
-        """Sketch the features of one frequency after the other, of CSR rows at their non-zeros: 0 has features of 0."""
+        """Sketch one frequency at a time; CSR rows only at their non-zeros, since the features of 0 are 0."""
         tables = zip(*(table.reshape(-1, X.shape[1]) for table in (self.index_, self.sign_)), strict=True)
         hashes = list(tables)
 
@@ -147,11 +147,11 @@ class AdditiveFeatures(KernelMap):
         return write
 
     def _parts(self, values: Array) -> Iterator[Array]:
-        """Yield the 2n + 1 features of entries: of all of them one feature, then the next."""
+        """Yield 2n + 1 arrays: the first feature of all entries, then the second, and so on."""
         amplitudes = np.sqrt(self.weights_).astype(values.dtype)
         root = np.sqrt(values)
         yield root * amplitudes[0]
-        logs = np.log(np.where(values > 0, values, 1))  # where x = 0 the root is 0 too
+        logs = np.log(np.where(values > 0, values, 1))  # if x = 0, sqrt(x) makes the feature 0
         for i in range(1, self.order_ + 1):
             phase = logs * values.dtype.type(i * self.step_)
             scaled = root * amplitudes[i]
@@ -171,7 +171,7 @@ class AdditiveFeatures(KernelMap):
 
     @override
     def least_features(self, n_features: int) -> int:
-        return min(self.n_components, n_features)  # more by whole orders, and none for Hellinger
+        return min(self.n_components, n_features)  # more features come in whole orders; Hellinger uses no more
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array:
@@ -230,5 +230,5 @@ def _values(X: Rows) -> Array:
 
 
 def _like(X: Rows, values: Array) -> Rows:
-    """Return values in the places of X's entries: a CSR array where X is one."""
+    """Return values in the positions of the entries of X; a CSR array if X is CSR."""
     return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else values

@@ -16,7 +16,7 @@ from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Flag, Integers, Many, Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_integer, check_memory, check_rows, row_number
 
-_LARGEST_CELL = 2.0**31 - 256  # cell numbers are int32, and float32 must hold the bound itself
+_LARGEST_CELL = 2.0**31 - 256  # cell numbers are int32, and the bound must be exact in float32
 
 
 class RandomBinning(KernelMap):
@@ -24,11 +24,11 @@ class RandomBinning(KernelMap):
 
     A one-dimensional kernel that is convex in t = \|x - y\| is the mean of triangles :math:`\max(0, 1 - t/\delta)`
     over the pitch distribution :math:`p(\delta) = \delta k''(\delta)`; for the Laplace kernel that is Gamma(2,
-    1/gamma). A point is the indicator of its cell, in G grids.
+    1/gamma). In each of G grids, a point is represented by the indicator of its cell.
 
-    Dense features give each grid D // G columns (a few grids one more), to which its cells are hashed with a sign; with
-    ``n_grids=None`` there are as many grids as features. Sparse features have one column per cell, and are much closer
-    to the kernel at equal time: their variance has no term in 1/D.
+    With dense features each grid has D // G columns (a few grids have one more), and the cells are hashed to these
+    columns with a sign; with ``n_grids=None`` there are as many grids as features. Sparse features have one column per
+    cell, and are much closer to the kernel in equal time: their variance has no term in 1/D.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class RandomBinning(KernelMap):
         ``ExponentialPower`` with alpha <= 1 and ``Matern`` with nu <= 1/2 are convex on one column
         (``Columns(kernel, [j])``).
     n_components : int or None, default=100
-        Number of features D. None, for sparse output only: the cells that ``fit`` saw, each its own column; a cell not
-        seen has no feature.
+        Number of features D. None, for sparse output only: one column per cell that ``fit`` saw; a cell that ``fit``
+        did not see has no feature.
     random_state : int, RandomState or None
     n_grids : int or None
-        Number of grids G, at most D. None: ``n_components``, and 100 where that is None.
+        Number of grids G, at most D. None: ``n_components``, or 100 if ``n_components`` is None.
     sparse_output : bool, default=False
         Return a CSR array with one non-zero per grid and row.
 
@@ -49,21 +49,22 @@ class RandomBinning(KernelMap):
     is_sparse_ : bool
         Whether ``transform`` returns CSR arrays.
     columns_ : ndarray of int
-        The column of X that each column of the grids cuts.
+        The column of X that belongs to each column of the grids.
     pitches_, shifts_ : ndarray of shape (n_grids, len(columns_))
-        Pitches, and shifts in units of them.
+        Pitches, and shifts in units of the pitch.
     multipliers_ : ndarray of uint32, same shape
-        The random hash of a grid's cells, to 32 bits.
+        The multipliers of the random 32-bit hash of the cells.
     cells_ : list of ndarray of uint32
-        Hashes of the cells seen in ``fit``, of each grid; empty unless n_components is None.
+        Hashes of the cells seen in ``fit``, one array per grid; empty unless n_components is None.
     kernel_ : Kernel
 
     Notes
     -----
-    ``variance`` is exact: :math:`(k - k^2)/G` with a column per cell, and with w_g columns for grid g
-    :math:`(k - k^2)/G + (1 - k) \sum_g w_g^{-1} / G^2`. With ``n_components=None`` that holds for rows of ``fit``;
-    other rows also lose the grids in which ``fit`` did not see their cell. Two different cells have the same 32-bit
-    hash with probability 2^-32. Time O(G d) per row, also for CSR rows, which become dense block by block.
+    ``variance`` is exact: :math:`(k - k^2)/G` with one column per cell, and with w_g columns for grid g
+    :math:`(k - k^2)/G + (1 - k) \sum_g w_g^{-1} / G^2`. With ``n_components=None`` the formula holds for rows of
+    ``fit``; for a new row, the grids in which ``fit`` did not see the row's cell add nothing. Two different cells have
+    the same 32-bit hash with probability 2^-32. Time O(G d) per row, also for CSR rows: a block of CSR rows is made
+    dense.
 
     References
     ----------
@@ -113,8 +114,8 @@ class RandomBinning(KernelMap):
 
     def _checked_width(self) -> int:
         if self.n_components is None and self.sparse_output:
-            return 0  # the cells of fit, each its own column
-        way_out = "None, a column for each cell seen in fit, needs sparse_output=True."
+            return 0  # one column per cell seen in fit
+        way_out = "None (one column per cell seen in fit) needs sparse_output=True."
         return check_integer("RandomBinning", "n_components", self.n_components, way_out=way_out)
 
     def _check_params(self) -> None:
@@ -128,7 +129,7 @@ class RandomBinning(KernelMap):
         if not self.cells_:
             require(sizes["D"] >= sizes["G"], "n_features_out must be at least the number of grids")
             return
-        require(self.is_sparse_, "cells_ must be empty where is_sparse_ is False")
+        require(self.is_sparse_, "cells_ must be empty if is_sparse_ is False")
         ascend = all(len(cells) and np.all(cells[1:] > cells[:-1]) for cells in self.cells_)
         require(len(self.cells_) == sizes["G"] and ascend, "cells_ must hold the cells of each grid in order")
         require(sum(map(len, self.cells_)) == sizes["D"], "n_features_out must be the number of cells")
@@ -137,8 +138,8 @@ class RandomBinning(KernelMap):
     def fit_member(self, X: Rows, rng: np.random.RandomState) -> None:
         if self.n_components is None:
             raise ValueError(
-                "RandomBinning: n_components must be an integer where the map is a member of another map, which takes "
-                "dense features, got None. Give it an integer."
+                "RandomBinning: n_components must be an integer if the map is a member of another map, because members "
+                "make dense features, got None. Set n_components to an integer."
             )
         super().fit_member(X, rng)
 
@@ -149,7 +150,7 @@ class RandomBinning(KernelMap):
         if 0 < n_components < n_grids:
             raise ValueError(
                 f"RandomBinning: n_grids must be at most n_components, got {n_grids} and {n_components}: grids that "
-                "share a column only add noise. Raise n_components, or leave n_grids out."
+                "share a column only add noise. Raise n_components, or set n_grids=None."
             )
         self._check_size(kernel, n_grids, X.shape[1])
         self.is_sparse_ = bool(self.sparse_output)
@@ -165,7 +166,7 @@ class RandomBinning(KernelMap):
         return sum(len(cells) for cells in self.cells_)
 
     def _check_size(self, kernel: Kernel, n_grids: int, n_features: int) -> None:
-        """Refuse grids beyond memory, given how many columns one of them has."""
+        """Raise if the grids, with ``n_columns`` columns per grid, do not fit in memory."""
         n_columns = len(draw_grids("RandomBinning", kernel, np.random.RandomState(0), 1, n_features).columns)
         name, what = "n_components" if self.n_grids is None else "n_grids", f"{n_grids} grids of {n_columns} columns"
         check_memory("RandomBinning", name, n_grids, 56 * n_grids * n_columns, what)
@@ -238,8 +239,10 @@ class RandomBinning(KernelMap):
 
     def _grid_widths(self) -> Array:
         n_grids = len(self.pitches_)
-        if n_grids > self.n_features_out_:  # the columns of the last grids would lie outside, and products follow them
-            raise ValueError(f"RandomBinning: {n_grids} grids need as many features, got {self.n_features_out_}.")
+        if n_grids > self.n_features_out_:  # the last grids would have column numbers out of range
+            raise ValueError(
+                f"RandomBinning: {n_grids} grids need at least {n_grids} features, got {self.n_features_out_}."
+            )
         widths = np.full(n_grids, self.n_features_out_ // n_grids, dtype=np.int64)
         widths[: self.n_features_out_ % n_grids] += 1
         return widths
@@ -317,7 +320,7 @@ class RandomBinning(KernelMap):
 
 
 def _positions(hashes: Array, widths: Array) -> Array:
-    """Return a column for each cell, in the range of its grid's ``widths``, from the lower 31 bits of its hash."""
+    """Return the column of each cell, within the ``widths`` of its grid, from the lower 31 bits of the cell's hash."""
     if np.all(widths == widths[0]) and widths[0] & (widths[0] - 1) == 0:
         return (hashes & np.uint32(widths[0] - 1)).view(np.int32)
     return ((hashes & np.uint32(2**31 - 1)) % widths.astype(np.uint32)).view(np.int32)

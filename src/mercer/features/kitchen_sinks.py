@@ -29,7 +29,7 @@ class _Ready(NamedTuple):
     kernel: Kernel | None
 
 
-# The factor sqrt(2) is that of the kernels' definitions.
+# The factor sqrt(2) comes from the definition of the arc-cosine kernels.
 _READY = {
     "cosine": _Ready(lambda t: _ROOT2 * np.cos(t), _ROOT2, None),
     "sigmoid": _Ready(special.expit, 1.0, None),
@@ -42,16 +42,16 @@ _READY = {
 class KitchenSinks(FeatureMap):
     r"""Random kitchen sinks: features :math:`\phi(\langle w_i, x\rangle + b_i) / \sqrt{D}` of random projections.
 
-    They stand for the kernel :math:`E[\phi(\langle w, x\rangle + b)\, \phi(\langle w, y\rangle + b)]`. ``"cosine"`` has
-    a uniform offset and the kernel of its distribution; ``"step"``, ``"relu"`` and ``"squared_relu"`` have the
-    arc-cosine kernels of order 0, 1 and 2; ``"sigmoid"`` and a function of the user have kernels without a closed
-    form.
+    The features approximate :math:`k(x, y) = E[\phi(\langle w, x\rangle + b)\, \phi(\langle w, y\rangle + b)]`.
+    ``"cosine"`` has uniform offsets, and its kernel is the kernel given as ``distribution``. ``"step"``, ``"relu"`` and
+    ``"squared_relu"`` have the arc-cosine kernels of order 0, 1 and 2. ``"sigmoid"`` and a user's own function have
+    kernels without a closed form.
 
     Parameters
     ----------
     phi : str or callable, default="cosine"
-        A ready function by its name, or a function of an array of projections (n, D) that returns its values there, an
-        array of the same shape.
+        The name of a built-in function, or a function that takes an array of projections (n, D) and returns an array of
+        the same shape.
     distribution : shift-invariant kernel, callable or None
         The distribution of the frequencies: a kernel's spectral distribution; or a function ``distribution(rng,
         n_components, n_features)`` of a RandomState that returns W (n_features, n_components), or W and offsets b
@@ -63,18 +63,18 @@ class KitchenSinks(FeatureMap):
     Attributes
     ----------
     phi_ : str or callable
-        The feature function that was drawn for.
+        The feature function used in ``fit``.
     weights_ : ndarray of shape (n_features, n_components)
     offsets_ : ndarray of shape (n_components,)
     bound_ : float
-        Bound of abs(phi), inf for the unbounded ones, NaN where it is not known. Algorithm 4 of the paper asks for 1.
+        Bound of abs(phi): inf if phi is unbounded, NaN if not known. Algorithm 4 of the paper needs a bound of 1.
     kernel_ : Kernel
 
     Notes
     -----
     Time O(nnz(x) D) per row, memory O(d D). ``variance`` is exact for ``"step"`` and ``"relu"`` under the normal
-    distribution and for ``"cosine"``, and estimated by re-draws elsewhere; where the kernel has no closed form it is
-    refused.
+    distribution and for ``"cosine"``, and is estimated from re-drawn maps otherwise. If the kernel has no closed form,
+    ``variance`` raises an error.
 
     References
     ----------
@@ -90,7 +90,7 @@ class KitchenSinks(FeatureMap):
     """
 
     _stored = Stored(
-        phi_=OneOf(tuple(_READY)),  # a user's function is in no file
+        phi_=OneOf(tuple(_READY)),  # a user's function cannot be stored in a file
         weights_=Reals(("d", "D")),
         offsets_=Reals(("D",)),
         bound_=Real(0.0, finite=False),
@@ -115,7 +115,7 @@ class KitchenSinks(FeatureMap):
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._check_params()
         self.phi_, n_components = self.phi, int(self.n_components)
-        needed = 16 * (X.shape[1] + 2) * n_components  # drawn, and copied in X's precision
+        needed = 16 * (X.shape[1] + 2) * n_components  # the drawn weights, and their copy in X's precision
         check_memory("KitchenSinks", "n_components", n_components, needed, "the projections")
         distribution = Gaussian() if self.distribution is None and self.phi_ == "cosine" else self.distribution
         if isinstance(distribution, Kernel):
@@ -168,7 +168,7 @@ class KitchenSinks(FeatureMap):
         return weights, offsets
 
     def _try_phi(self, X: Rows) -> None:
-        """Meet a function that does not fit in ``fit`` already."""
+        """Call phi once in ``fit``, so that an unsuitable function is refused early."""
         if callable(self.phi_):
             few = X[: min(8, X.shape[0])]
             self.writer(few)(slice(0, few.shape[0]), np.empty((few.shape[0], self.n_features_out_), dtype=X.dtype))
@@ -199,7 +199,7 @@ class KitchenSinks(FeatureMap):
 
     @override
     def scratch_bytes(self, X: Rows) -> float:
-        return float(3 * X.dtype.itemsize * self.n_features_out_)  # what phi makes on the way
+        return float(3 * X.dtype.itemsize * self.n_features_out_)  # temporary arrays of phi
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
@@ -216,19 +216,19 @@ class KitchenSinks(FeatureMap):
 
 
 def _users_values(phi: Phi, projections: Array) -> Array:
-    """Return the values of a user's function, refusing another shape and what is not finite."""
-    values = np.asarray(phi(projections.copy()))  # a copy: phi may work in place and still return garbage
+    """Return the values of a user's function; refuse a wrong shape and values that are not finite."""
+    values = np.asarray(phi(projections.copy()))  # a copy, since phi may change its argument in place
     if values.shape != projections.shape:
         raise ValueError(
-            f"KitchenSinks: phi must return an array of the shape it is given, {projections.shape}, got "
-            f"{values.shape}. Write it elementwise, as np.tanh is."
+            f"KitchenSinks: phi must return an array of the shape of its argument, {projections.shape}, got "
+            f"{values.shape}. Use an elementwise function such as np.tanh."
         )
     bad = ~np.isfinite(values)
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
             f"KitchenSinks: phi must return finite numbers, and phi({projections[row, column]:g}) is "
-            f"{values[row, column]}. Bound its argument or its value."
+            f"{values[row, column]}. Clip the argument or the value of phi."
         )
     return values
 
@@ -238,7 +238,7 @@ def _drawn(
 ) -> tuple[Array, Array]:
     drawn = distribution(rng, n, n_features)
     weights, offsets = drawn if isinstance(drawn, tuple) else (drawn, np.zeros(n))
-    # Copies: the function may return arrays that it keeps, and changes.
+    # Copies, since the function may keep the arrays that it returns and change them later.
     weights, offsets = np.array(weights, dtype=np.float64), np.array(offsets, dtype=np.float64)
     if weights.shape != (n_features, n) or offsets.shape != (n,):
         raise ValueError(

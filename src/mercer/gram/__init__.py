@@ -1,13 +1,13 @@
-"""Gram matrices as operators, exact by tiles or approximated in linear memory, and how well they are approximated.
+"""Gram matrices as operators, exact by tiles or approximated in linear memory, and the error of an approximation.
 
-All are scipy ``LinearOperator``s with ``diagonal``, ``rows``, ``to_dense``, ``memory_bytes`` and ``error``. Which to
-take depends on how fast the kernel decays compared with the spread of the data. A wide kernel (small gamma) gives a
-matrix of low rank: ``LowRankGram``. A narrow one (large gamma) gives a matrix that is nearly block diagonal once the
-rows are clustered, and of no low rank: ``BlockGram``. In between ``MEKA`` has both, low rank within and between
-clusters.
+All operators are scipy ``LinearOperator``s with ``diagonal``, ``rows``, ``to_dense``, ``memory_bytes`` and ``error``.
+The right choice depends on how fast the kernel decays compared with the spread of the data. A wide kernel (small gamma)
+gives a matrix of low rank: use ``LowRankGram``. A narrow kernel (large gamma) gives a matrix that is not of low rank,
+but nearly block diagonal after clustering the rows: use ``BlockGram``. Between both cases use ``MEKA``, which has low
+rank within clusters and between clusters.
 
-``approximation_error`` measures any map or operator against the exact kernel on a sample of rows, and says how sure it
-is of what it measured.
+``approximation_error`` compares any map or operator with the exact kernel on a sample of rows, and returns confidence
+intervals.
 """
 
 from mercer.gram.approximation import ApproximationError, Estimate, approximation_error

@@ -1,4 +1,4 @@
-"""How far an approximation of the Gram matrix lies from it, with confidence intervals."""
+"""The error of an approximation of the Gram matrix, with confidence intervals."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -22,11 +22,11 @@ from mercer.validation import check_integer, check_matrix, check_real
 _NAME = "approximation_error"
 _LEAST_SAMPLES = 10
 _TILE_ENTRIES = 2**22
-_ROUNDING = 1e-9  # errors of the diagonal below this part of it say nothing about a row
+_ROUNDING = 1e-9  # relative errors of the diagonal below this number are rounding
 
 
 class Operator(Protocol):
-    """What is asked of a Gram operator."""
+    """The methods that a Gram operator must have."""
 
     kernel_: Kernel
 
@@ -35,7 +35,7 @@ class Operator(Protocol):
         """(n, n)."""
 
     def rows(self, i: Array) -> Array:
-        """Return the rows of these numbers."""
+        """Return the rows with the given row numbers."""
 
     def diagonal(self) -> Array:
         """Return the diagonal."""
@@ -46,13 +46,13 @@ Approximation: TypeAlias = FeatureMap | Operator
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with a confidence interval for what ``estimand`` names.
+    """An estimate of the quantity named by ``estimand``, with a confidence interval.
 
     Attributes
     ----------
     value, low, high : float
     estimand : str
-        The quantity that the interval is about.
+        The quantity that is estimated.
     """
 
     value: float
@@ -69,30 +69,31 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ApproximationError:
-    """The errors of an approximation Khat of the Gram matrix K of all N rows of X, found on a sample of n rows.
+    """The errors of an approximation Khat of the Gram matrix K of all N rows of X, estimated from n sampled rows.
 
-    Every interval is about the whole N x N matrices. Where n = N the values are exact and the intervals have no width.
+    Every interval is for the whole N x N matrices. If n = N, the values are exact and the intervals have no width.
 
     Attributes
     ----------
     frobenius : Estimate
         Relative Frobenius error |Khat - K| / |K|.
     centred : Estimate
-        The same of the centred matrices HKH, H = I - 11'/N: what kernel PCA and models with an intercept see.
+        The same error of the centred matrices HKH, H = I - 11'/N, which kernel PCA and models with an intercept use.
     largest : Estimate
-        Largest absolute error of an entry. The value is the largest one seen, on the diagonal of all rows and between
-        sampled rows: a lower bound, and the lower end of the interval. The upper end is what the Frobenius error, or
-        k(x, x) where Khat comes from features, leaves possible.
+        Largest absolute error of an entry. The value is the largest error found, on the diagonal of all rows and
+        between sampled rows: a lower bound, and the lower end of the interval. The upper end is the bound by the
+        Frobenius error, or by k(x, x) if Khat comes from features.
     spectral : Estimate
-        Largest eigenvalue, in absolute value, of (K + lambda)^(-1/2) (Khat - K) (K + lambda)^(-1/2): what ridge
-        regression sees. Below 1 it bounds the change of the solution. The value is that of the sample, each row counted
-        as often as the rows it stands for; it may lie on either side, and leans low where the error is noise, which a
-        larger matrix has more of. The lower end of the interval holds with certainty: the largest value on vectors
-        that are zero outside the sample. The upper end is the upper end of |Khat - K| over lambda, and far away.
+        Largest eigenvalue, in absolute value, of (K + lambda)^(-1/2) (Khat - K) (K + lambda)^(-1/2), the error that
+        matters for ridge regression. If it is below 1, this error bounds the change of the solution. The value is
+        computed on the sample, where each row has the number of rows that it represents as its weight. The value may be
+        too high or too low; it tends to be too low if the error is noise, because noise grows with the size of the
+        matrix. The lower end of the interval is certain: the largest value over vectors that are zero outside the
+        sample. The upper end is the upper end of |Khat - K| divided by lambda, which is very loose.
     regularization : float
-        That lambda.
+        The lambda of ``spectral``.
     n_samples, n_rows : int
-        Rows sampled, and rows of X.
+        Number of sampled rows, and number of rows of X.
     confidence : float
         Confidence of each interval.
     """
@@ -131,23 +132,24 @@ def approximation_error(
 ) -> ApproximationError:
     """Estimate the error of an approximation of the whole Gram matrix of X, from the pairs of sampled rows.
 
-    The diagonals of both matrices are computed for all rows. The sample is drawn without replacement, in strata of
-    k(x, x) and of the error on the diagonal: the rows that the norms depend on most are in it with certainty, so that
-    heavy tails do not decide by chance. Intervals come from the jackknife over rows, of the logarithm of the error,
-    with a correction for skewness.
+    The diagonals of both matrices are computed for all rows. The sample is drawn without replacement, in strata by
+    k(x, x) and by the error on the diagonal. The rows with the most influence on the norms are always in the sample, so
+    heavy tails do not make the result depend on chance. Intervals come from the jackknife over rows, applied to the
+    logarithm of the error, with a correction for skewness.
 
     Parameters
     ----------
     approximation : feature map or Gram operator
-        A map is used as fitted, or fitted on X if it is not. A Gram operator approximates the Gram matrix of X itself.
+        An unfitted map is fitted on X. A Gram operator must approximate the Gram matrix of X.
     X : array, CSR matrix, data frame, or a list of objects for a kernel that is a function
     n_samples : int, default=500
-        Rows drawn from X, at least 10; all of them, and the exact error, if X has no more.
+        Number of rows drawn from X, at least 10. If X has no more rows, all rows are used and the error is exact.
     regularization : float, default=1e-3
         lambda of the spectral error, as a multiple of the largest eigenvalue of K (estimated from the sample).
     confidence : float, default=0.95
-        Confidence of the intervals. Those of 95 % covered the error in 92 to 97 % of samples of 100 rows or more, heavy
-        tails included. An error that no sampled pair shows, such as that of a few pairs among millions, is not seen.
+        Confidence of the intervals. In tests, 95 % intervals covered the error in 92 to 97 % of samples of 100 rows or
+        more, heavy tails included. An error that no sampled pair has, such as an error of a few pairs among millions,
+        is not detected.
     random_state : int, RandomState or None
 
     Returns
@@ -187,14 +189,14 @@ def approximation_error(
 
 
 def measuring_stream(random_state: Seed) -> np.random.RandomState:
-    """Return the generator of a seed for measuring: the plain one may have drawn landmarks, whose rows are exact."""
+    """Return a random generator other than the seed's own, which may have drawn landmarks: their rows are exact."""
     if isinstance(random_state, int | np.integer):
         return np.random.RandomState([int(random_state), 0x6772616D])
     return check_random_state(random_state)  # type: ignore[no-any-return]
 
 
 def _rows(approximation: object, X: Objects) -> Rows:
-    """Return checked rows, or the members of a list where the kernel is a function of lists of objects."""
+    """Return checked rows, or the objects of a list if the kernel is a function of lists of objects."""
     kernel = getattr(approximation, "kernel_", getattr(approximation, "kernel", None))
     of_function = isinstance(kernel, FunctionKernel) or (callable(kernel) and not isinstance(kernel, Kernel))
     if of_function and isinstance(X, list | tuple) and getattr(approximation, "_of_objects", True):
@@ -214,7 +216,7 @@ def _checked(approximation: Approximation, X: Rows) -> Approximation:
         raise ValueError(f"{_NAME}: approximation must be a feature map or a Gram operator, got {approximation!r}.")
     if approximation.shape[0] != X.shape[0]:
         n_rows = approximation.shape[0]
-        raise ValueError(f"{_NAME}: the operator has {n_rows} rows and X has {X.shape[0]}. Pass the X it was made of.")
+        raise ValueError(f"{_NAME}: the operator has {n_rows} rows and X has {X.shape[0]}. Pass the X of the operator.")
     return approximation
 
 
@@ -258,7 +260,7 @@ def _gram_pair(approximation: Approximation, X: Rows, sample: Array) -> tuple[Ar
 
 @dataclass(frozen=True)
 class _Measured:
-    """The sample, K and E = Khat - K on it, and the diagonals of both on all rows."""
+    """The sample, K and E = Khat - K on the sample, and the diagonals of K and E on all rows."""
 
     sample: RowSample
     K: Array
@@ -276,7 +278,7 @@ class _Measured:
             sizes = sizes + errors / errors.sum()
         sample = RowSample.of(sizes, n_samples, rng)
         K, Khat = _gram_pair(approximation, X, sample.rows)
-        # |k(x, y)| <= max k(x, x), for features' inner products too; an operator need not be positive semi-definite
+        # |k(x, y)| <= max k(x, x), also for inner products of features; an operator may be indefinite
         most = float(exact.max() + approximate.max()) if isinstance(approximation, FeatureMap) else np.inf
         return cls(sample, K, Khat - K, exact, approximate - exact, most)
 
@@ -307,7 +309,7 @@ class _Measured:
         return Estimate(seen, seen, high, estimand)
 
     def _largest_eigenvalue(self) -> float:
-        """Estimate the largest eigenvalue of K: each row stands for others, but its own diagonal is there once."""
+        """Estimate the largest eigenvalue of K: a sampled row represents several rows, its diagonal entry only one."""
         M = self._weighted(self.K)
         np.fill_diagonal(M, np.diag(self.K))
         return float(linalg.eigvalsh(M, subset_by_index=[len(M) - 1, len(M) - 1])[0])

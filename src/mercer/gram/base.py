@@ -1,4 +1,4 @@
-"""What every Gram operator can do."""
+"""The base class of Gram operators."""
 
 from abc import abstractmethod
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from mercer.gram.approximation import ApproximationError, approximation_error, m
 from mercer.validation import check_integer, check_matrix, check_memory, check_real
 
 _TILE_ENTRIES = 2**20
-# A row number, several, or a slice of them.
+# A row number, several row numbers, or a slice.
 RowNumbers: TypeAlias = int | slice | ArrayLike
 
 
@@ -20,12 +20,12 @@ class GramOperator(LinearOperator):
     """A symmetric n x n matrix that approximates k(X, X), as a scipy ``LinearOperator``.
 
     A subclass writes ``_matmat``, ``rows`` and ``diagonal``, and sets ``_n_rows``, ``_dtype`` and ``kernel_`` (None
-    where it knows no kernel).
+    if the kernel is not known).
     """
 
-    # SciPy's __init__ would set these, and shape and dtype, which an estimator must not have before it is fitted.
+    # SciPy's __init__ is not called: it would also set shape and dtype, which an unfitted estimator must not have.
     ndim = 2
-    _xp = getattr(aslinearoperator(np.empty((1, 1))), "_xp", None)  # whose arrays it takes, from SciPy 1.18 on
+    _xp = getattr(aslinearoperator(np.empty((1, 1))), "_xp", None)  # the array namespace, which SciPy >= 1.18 needs
     _n_rows: int
     _dtype: np.dtype[np.floating]
     kernel_: Any
@@ -70,17 +70,17 @@ class GramOperator(LinearOperator):
     @property
     @abstractmethod
     def memory_bytes(self) -> int:
-        """Bytes that the operator holds, X itself not counted."""
+        """Bytes of memory of the operator, without X."""
 
     def to_dense(self) -> Array:
-        """Return the matrix, refused where it does not fit the memory."""
+        """Return the dense matrix; raise if the matrix does not fit in memory."""
         n = self._n_rows
         name = type(self).__name__
         check_memory(name, "the number of rows", n, n * n * self._dtype.itemsize, "the dense matrix")
         return self.rows(slice(0, n))
 
     def error(self, X: RowsLike, **options: Any) -> ApproximationError:
-        """Return ``approximation_error`` of this operator on the rows X that it was built on.
+        """Return ``approximation_error`` of this operator, given the rows X of the operator.
 
         ``options`` are those of ``approximation_error``.
         """
@@ -90,16 +90,16 @@ class GramOperator(LinearOperator):
     def frobenius_error(self, X: RowsLike, *, n_sampled: int = 1000, random_state: Seed = 0) -> float:
         r"""Return the relative Frobenius error :math:`\|K - \tilde K\|_F / \|K\|_F` of the whole matrix.
 
-        From whole rows of K, at N kernel values each. ``error`` estimates the same from the pairs of sampled rows, with
-        a confidence interval.
+        Computed from whole rows of K, at N kernel values per row. ``error`` estimates the same error from pairs of
+        sampled rows, with a confidence interval.
 
         Parameters
         ----------
         X : array or CSR matrix
             The rows that the operator was built on.
         n_sampled : int
-            Rows of K compared, drawn uniformly; all of them, and the exact error, where there are no more. Both squared
-            norms are then estimated without bias, at the cost of ``n_sampled`` rows of the exact matrix.
+            Number of rows of K to compare, drawn uniformly; if K has no more rows, the error is exact. Both squared
+            norms are estimated without bias, at the cost of ``n_sampled`` rows of the exact matrix.
         random_state : int, RandomState or None
         """
         X = check_matrix(type(self).__name__, "X", X)
@@ -117,7 +117,7 @@ class GramOperator(LinearOperator):
     def _check_known(self, X: RowsLike) -> None:
         name = type(self).__name__
         if self.kernel_ is None:
-            raise ValueError(f"{name}: no kernel is known to compare with. Build it from a fitted map.")
+            raise ValueError(f"{name}: no kernel is known to compare with. Build the operator from a fitted map.")
         if np.shape(X)[0] != self._n_rows:
             raise ValueError(
                 f"{name}: the error is that of the {self._n_rows} rows that the operator was built on, got "
@@ -139,7 +139,7 @@ def check_ridge(owner: str, alpha: object) -> float:
 
 
 def row_numbers(i: RowNumbers, n_rows: int) -> Array | int:
-    """Return a slice as row numbers, an int or an array of ints as it is."""
+    """Return a slice as row numbers; return an int or an array of ints unchanged."""
     if isinstance(i, slice):
         return np.arange(n_rows)[i]
     numbers = np.asarray(i)

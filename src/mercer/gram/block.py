@@ -17,8 +17,8 @@ class BlockGram(GramOperator):
 
     .. math:: \tilde K = K^{(1,1)} \oplus \cdots \oplus K^{(c,c)}
 
-    Positive semi-definite, exact for pairs in one cluster, zero for others: right for narrow kernels (large gamma),
-    whose Gram matrix has no low rank to find.
+    Positive semi-definite, exact for pairs in the same cluster, zero for other pairs. Suited to narrow kernels (large
+    gamma), whose Gram matrix is not of low rank.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class BlockGram(GramOperator):
     n_clusters : int
         Memory is about n^2 / n_clusters numbers for clusters of equal size; ``solve`` costs sum n_s^3 / 3.
     random_state : int, RandomState or None
-        Draws the start of k-means.
+        Seed of the initial centres of k-means.
 
     Attributes
     ----------

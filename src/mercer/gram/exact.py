@@ -1,4 +1,4 @@
-"""The exact Gram matrix, computed again for every product."""
+"""The exact Gram matrix, recomputed for every product."""
 
 from collections.abc import Callable
 
@@ -23,9 +23,9 @@ class ExactGram(GramOperator):
 
     Notes
     -----
-    X is not copied: change X and the matrix changes with it.
+    X is not copied: if X changes, the matrix changes too.
 
-    A product costs n^2 kernel values and O(n^2) operations a column, in the memory of a few tiles.
+    A product costs n^2 kernel values, O(n^2) operations per column, and the memory of a few tiles.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class ExactGram(GramOperator):
         return np.asarray(self.kernel_.diag(self._X))
 
     def _columns(self) -> Callable[[Rows], Array]:
-        # Made again for each product, on purpose: a stored function could not be pickled.
+        # The function is made again for each product, on purpose: a stored function could not be pickled.
         tile: Callable[[Rows], Array] = self.kernel_.evaluator(self._X, self._dtype)
         return tile
 

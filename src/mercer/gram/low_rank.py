@@ -16,12 +16,12 @@ from mercer.validation import check_matrix
 
 
 class LowRankGram(GramOperator):
-    """Z Z^T as an operator, for features Z of shape (n, D): O(n D) memory, and time a product.
+    """Z Z^T as an operator, for features Z of shape (n, D): O(n D) memory, and O(n D) time per product.
 
     Parameters
     ----------
     Z : array or CSR matrix of shape (n, D)
-        Features, not copied: change Z and the matrix changes with it. ``LowRankGram.of(feature_map, X)`` makes them.
+        Features, not copied: if Z changes, the matrix changes too. ``LowRankGram.of(feature_map, X)`` computes Z.
     kernel : Kernel, optional
         The kernel that Z approximates, for ``error``.
 
@@ -70,7 +70,7 @@ class LowRankGram(GramOperator):
         return int(self.Z.nbytes)
 
     def _moments(self) -> Array:
-        """Return Z^T Z, products in Z's own precision over blocks and sums in float64."""
+        """Return Z^T Z: products of blocks in the precision of Z, sums in float64."""
         total = np.zeros((self.Z.shape[1], self.Z.shape[1]))
         for rows in row_blocks(self._n_rows, 4096):
             part = self.Z[rows].T @ self.Z[rows]
@@ -91,7 +91,7 @@ class LowRankGram(GramOperator):
         return np.asarray(solution[:, 0] if vector else solution)
 
     def eigh(self, k: int | None = None) -> tuple[Array, Array]:
-        """Return the k largest eigenvalues (all that are not rounding by default), largest first, and eigenvectors.
+        """Return the k largest eigenvalues, largest first, and eigenvectors; by default all except rounding errors.
 
         From the eigenvectors of Z^T Z: O(n D^2 + D^3). Eigenvalues below eps times the largest are left out.
         """

@@ -18,35 +18,37 @@ from mercer.parallel import one_blas_thread
 from mercer.state import Count, Many, Member, OneOf, Real, Reals, Sizes, Stored, require
 from mercer.validation import check_integer, check_memory
 
-_LINK_ROWS = 4  # sampled rows a rank, from which the links of a cluster are fitted
-_LEAST_LINK_ROWS = 64  # few rows fit a small rank too well, and the links between clusters badly
+_LINK_ROWS = 4  # sampled rows per rank, to fit the links of a cluster
+_LEAST_LINK_ROWS = 64  # with fewer rows, a small rank overfits and the links between clusters are inaccurate
 
 
 class MEKA(FeatureMap, GramOperator):
-    r"""Low rank within clusters, and between them through a small link matrix.
+    r"""Low rank within clusters, and low rank between clusters through a small link matrix.
 
-    k-means cuts the rows into c clusters; each diagonal block gets a Nystroem approximation of rank k; and the blocks
-    between clusters are linked through the same features, fitted by least squares on sampled rows v:
+    k-means divides the rows into c clusters. Each diagonal block has a Nystroem approximation of rank k. The blocks
+    between clusters use the same features and a link matrix L, fitted by least squares on sampled rows v:
 
     .. math:: K^{(s,s)} \approx W_s W_s^T, \qquad
         L^{(s,t)} = \arg\min_L \|K_{v_s v_t} - W_{v_s} L W_{v_t}^T\|_F, \qquad \tilde K = W L W^T
 
-    with W block diagonal. It has rank up to c k in the memory of rank k: O(n k + (c k)^2). After ``fit`` the object is
-    a scipy ``LinearOperator`` on the rows of ``fit``, and ``transform`` gives features of any rows.
+    with W block diagonal. The approximation has rank up to c k, at the memory of rank k: O(n k + (c k)^2). After
+    ``fit`` the object is a scipy ``LinearOperator`` on the rows of ``fit``, and ``transform`` returns features of any
+    rows.
 
     Parameters
     ----------
     kernel : Kernel, default=Gaussian(gamma="scale")
     n_clusters : int, default=5
-        Clusters that remain empty are dropped.
+        Number of clusters; empty clusters are dropped.
     rank : int, default=20
-        Rank k of each cluster, so that the whole has rank up to n_clusters * rank.
+        Rank k of each cluster; the whole matrix has rank up to n_clusters * rank.
     landmarks : as in ``Nystroem``, default="uniform"
     oversampling : int, default=2
-        Landmarks a rank in each cluster, reduced to ``rank`` by PCA.
+        Landmarks per rank in each cluster; PCA reduces the features to ``rank``.
     psd : {"clip", "shift", None}, default="clip"
-        L fitted by least squares may have negative eigenvalues: set them to zero (the nearest positive semi-definite
-        matrix), shift all by the most negative one, or leave them; then there is neither ``transform`` nor ``solve``.
+        L fitted by least squares may have negative eigenvalues. ``"clip"`` sets negative eigenvalues to zero (the
+        nearest positive semi-definite matrix). ``"shift"`` shifts all eigenvalues by the most negative eigenvalue. None
+        leaves L unchanged; then ``transform`` and ``solve`` are not available.
     random_state : int, RandomState or None
 
     Attributes
@@ -55,17 +57,17 @@ class MEKA(FeatureMap, GramOperator):
     maps_ : list of Nystroem
         The map of each cluster.
     features_ : list of ndarray
-        W_s of each cluster, its rows in the order of ``partition_.order``.
+        W_s of each cluster, with rows in the order of ``partition_.order``.
     link_ : ndarray of shape (sum of ranks, sum of ranks)
     shift_ : float
-        How far the most negative eigenvalue of the fitted L lies below 0; nan with ``psd=None``.
+        Absolute value of the most negative eigenvalue of the fitted L, 0 if there is none; nan with ``psd=None``.
     kernel_ : Kernel
 
     Notes
     -----
-    Time: O(n (c d + k d + k^2)) and O((c k)^2 d + (c k)^3) for the links. Out of sample a row takes the cluster of its
-    nearest centre, and costs O((c + k) d + c k^2). ``variance`` is the squared error of this fit: all of the map is
-    learned from the rows.
+    Time: O(n (c d + k d + k^2)), and O((c k)^2 d + (c k)^3) for the links. A new row belongs to the cluster of its
+    nearest centre; its features cost O((c + k) d + c k^2). ``variance`` is the squared error of this fit, because the
+    whole map is learned from the rows.
 
     References
     ----------
@@ -84,7 +86,7 @@ class MEKA(FeatureMap, GramOperator):
     True
     """
 
-    # n rows in c clusters, whose maps have w features together.
+    # n rows in c clusters; the maps of all clusters have w features in total.
     _stored = Stored(
         n_features_out=Count("D", attribute="n_features_out_"),
         n_rows=Count("n", least=1, attribute="_n_rows"),
@@ -161,7 +163,7 @@ class MEKA(FeatureMap, GramOperator):
 
     @property
     def _places(self) -> list[slice]:
-        """The place of each cluster's features among those of all."""
+        """The slice of each cluster's features among the features of all clusters."""
         ends = np.cumsum([cluster.rank_ for cluster in self.maps_]).tolist()
         return [slice(end - cluster.rank_, end) for end, cluster in zip(ends, self.maps_, strict=True)]
 
@@ -182,7 +184,7 @@ class MEKA(FeatureMap, GramOperator):
     def _fit_links(self, kernel: Kernel, X: Rows, rng: np.random.RandomState) -> None:
         links = np.eye(
             sum(cluster.rank_ for cluster in self.maps_), order="F"
-        )  # LAPACK then overwrites it instead of a copy
+        )  # LAPACK then overwrites this array instead of a copy
         sampled = [self._sample(s, rng) for s in range(len(self.maps_))]
         inverses = [_inverse(W[rows]) for W, rows in zip(self.features_, sampled, strict=True)]
         parts = self.partition_.slices
@@ -200,7 +202,7 @@ class MEKA(FeatureMap, GramOperator):
             self.link_, self._root, self.shift_ = links, np.zeros((len(links), 0)), float("nan")
         else:
             self._root, self.shift_ = _positive_root(links, self.psd)
-            self.link_ = np.matmul(self._root, self._root.T, out=links.T)  # in its place; symmetric
+            self.link_ = np.matmul(self._root, self._root.T, out=links.T)  # in the memory of ``links``; symmetric
 
     def _sample(self, s: int, rng: np.random.RandomState) -> Array:
         size = len(self.features_[s])
@@ -308,7 +310,7 @@ class MEKA(FeatureMap, GramOperator):
     @property
     @override
     def is_random(self) -> bool:
-        return False  # once the clusters, the landmarks and the links are learned
+        return False  # no randomness after fit: clusters, landmarks and links are learned
 
     @override
     def redrawn(self, rng: np.random.RandomState) -> Self:
@@ -320,7 +322,7 @@ class MEKA(FeatureMap, GramOperator):
 
 
 def _inverse(W: Array) -> Array:
-    """Return the pseudo-inverse of sampled features, without directions that the sample does not determine."""
+    """Return the pseudo-inverse of sampled features; directions that the sample does not determine are left out."""
     return np.asarray(pinv(W.astype(np.float64), rtol=np.sqrt(np.finfo(W.dtype).eps)))
 
 
@@ -330,7 +332,7 @@ def _positive_root(links: Array, psd: str) -> tuple[Array, float]:
         values, root = eigh(links, overwrite_a=True, check_finite=False)
     shift = max(0.0, -float(values[0]))
     values = values + shift if psd == "shift" else np.maximum(values, 0.0)
-    first = int(np.argmax(values > np.finfo(np.float64).eps * values[-1]))  # they ascend: a view, no copy
+    first = int(np.argmax(values > np.finfo(np.float64).eps * values[-1]))  # sorted, so a view is enough
     root = root[:, first:]
     root *= np.sqrt(values[first:])
     return root, shift

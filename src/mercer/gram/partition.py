@@ -1,4 +1,4 @@
-"""Rows in clusters, as the block approximations use them."""
+"""Partitions of rows into clusters, for the block approximations."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,15 @@ from mercer.features.nystroem.kmeans_centres import kmeans_centres
 from mercer.parallel import for_each_block, row_blocks
 from mercer.state import Integers, Reals, Sizes, Stored, part, require
 
-# Centres of a few clusters are known well from this many rows, whatever the number of rows: assigning is then all
-# that grows with it.
+# k-means runs on this many sampled rows, enough for the centres of a few clusters. Only the assignment of rows to
+# centres takes time that grows with the number of rows.
 _ROWS_FOR_CENTRES = 20_000
 
 
 @part("Partition")
 @dataclass(frozen=True)
 class Partition:
-    """Centres, and the row numbers of each cluster one after the other.
+    """Centres, and the row numbers sorted by cluster.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Partition:
     order : ndarray of int
         Row numbers sorted by cluster.
     ends : ndarray of int
-        Where each cluster ends in ``order``.
+        The end of each cluster in ``order``.
     """
 
     _stored = Stored(
@@ -41,7 +41,7 @@ class Partition:
 
     @classmethod
     def of(cls, X: Rows, n_clusters: int, rng: np.random.RandomState) -> "Partition":
-        """Cluster the rows by k-means; clusters that no row is nearest to are dropped."""
+        """Cluster the rows by k-means; empty clusters are dropped."""
         n = X.shape[0]
         some = X if n <= _ROWS_FOR_CENTRES else X[np.sort(rng.permutation(n)[:_ROWS_FOR_CENTRES])]
         centres = _mean(X) if n_clusters == 1 else kmeans_centres(some, n_clusters, rng)
@@ -70,7 +70,7 @@ class Partition:
 
     @property
     def slices(self) -> list[slice]:
-        """The place of each cluster in ``order``."""
+        """The slice of each cluster in ``order``."""
         starts = [0, *self.ends[:-1].tolist()]
         return [slice(a, b) for a, b in zip(starts, self.ends.tolist(), strict=True)]
 
@@ -83,8 +83,8 @@ class Partition:
 def nearest(X: Rows, centres: Array) -> Array:
     """Return the number of the nearest centre of each row."""
     labels = np.empty(X.shape[0], dtype=np.int64)
-    # Distances about the mean of the centres, in float64: far from the origin <x, c> would lose them, and a row would
-    # change its cluster with its precision.
+    # Distances relative to the mean of the centres, in float64: far from the origin, <x, c> loses the digits of the
+    # distances, and the cluster of a row would depend on the precision of X.
     origin = centres.mean(axis=0)
     centred = centres - origin
     half_squares = row_norms(centred, squared=True) / 2

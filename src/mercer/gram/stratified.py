@@ -1,16 +1,16 @@
 r"""Rows sampled in strata, and totals over all pairs of rows estimated from the pairs of the sample.
 
 Of the :math:`N_h` rows of stratum h, :math:`n_h` are drawn without replacement. A pair of sampled rows i in h, j in l
-then stands for
+then represents
 
 .. math:: c_{hl} = \frac{N_h N_l}{n_h n_l} \quad (h \ne l), \qquad c_{hh} = \frac{N_h (N_h - 1)}{n_h (n_h - 1)}
 
-pairs, which makes the estimate of a total over pairs unbiased (Horvitz and Thompson, 1952). Its variance is that of the
+pairs, which makes the estimate of a total over pairs unbiased (Horvitz and Thompson, 1952). The variance comes from the
 jackknife over rows, with the correction for a finite population: with :math:`t_{(k)}` the estimate without row k,
 
 .. math:: V = \sum_h \Big(1 - \frac{n_h}{N_h}\Big) \frac{n_h - 1}{n_h} \sum_{k \in h} (t_{(k)} - \bar t_h)^2.
 
-Rows are left out and not pairs, since pairs share rows.
+The jackknife leaves out rows and not pairs, because pairs that share a row are not independent.
 """
 
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from scipy import stats
 from mercer._typing import Array
 
 _MOST_STRATA = 8
-_LEAST_DRAWS = 3  # of a stratum: the jackknife needs a pair after it has left out a row
+_LEAST_DRAWS = 3  # per stratum: without one row, the jackknife still needs a pair
 _DRAWS_PER_STRATUM = 10
-# Neighbouring strata whose sizes differ by no more than this factor are one: there is nothing to gain between them.
+# Neighbouring strata whose sizes differ by at most this factor are joined: separate strata would gain nothing.
 _SAME_SIZE = 2.0
-_SYMMETRIC = 1e-6  # below this skewness the formula would lose its digits, and change nothing
+_SYMMETRIC = 1e-6  # below this skewness the correction is negligible and its formula loses digits
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RowSample:
     stratum : ndarray of int
         The stratum of each sampled row.
     drawn, held : ndarray of float
-        Rows drawn from each stratum, and rows in it.
+        Number of rows drawn from each stratum, and number of rows in each stratum.
     """
 
     rows: Array
@@ -72,7 +72,7 @@ class RowSample:
 
     @property
     def weights(self) -> Array:
-        """How many rows each sampled row stands for."""
+        """The number of rows that each sampled row represents."""
         weights: Array = (self.held / self.drawn)[self.stratum]
         return weights
 
@@ -84,15 +84,16 @@ class RowSample:
         total = float((self._pair_weights(self.drawn) * sums).sum())
         for h, here in self._left_out():
             weights = self._pair_weights(self._without(h))
-            # Without row k the sums of row h and of column h lose those of k.
+            # Without row k, the sums of row h and of column h decrease by the sums of row k.
             lost = by_stratum[here] @ (weights[h] + weights[:, h])
             replicates[here] = (weights * sums).sum() - lost - total
         return Total(total, total + replicates)
 
     def squared_row_sums(self, values: Array, diagonal: Array) -> Total:
-        """Estimate the total of r_i^2 over all rows, r_i the sum of row i of a symmetric matrix.
+        """Estimate the total of r_i^2 over all rows, where r_i is the sum of row i of a symmetric matrix.
 
-        Unbiased: the variance of each estimated r_i is taken off its square. ``diagonal`` is that of the sampled rows.
+        Unbiased: the variance of each estimated r_i is subtracted from its square. ``diagonal`` is that of the sampled
+        rows.
         """
         off = _off_diagonal(values)
         sums, squares = self._sums(off), self._sums(off**2)
@@ -117,12 +118,13 @@ class RowSample:
         return float((self._deviations(replicates) ** 2).sum())
 
     def offsets(self, replicates: Array, confidence: float) -> tuple[float, float]:
-        """Return how far a confidence interval reaches below and above an estimate.
+        """Return the distances from an estimate to the lower and the upper end of its confidence interval.
 
-        By Student's distribution, with the degrees of freedom of the estimated variance: few where few rows make most
-        of it. Hall's (1992) transformation t + a t^2 / 3 + a^2 t^3 / 27 + a / 6 takes off the skewness a.
+        The interval uses Student's distribution with the degrees of freedom of the estimated variance, which are few if
+        a few rows cause most of the variance. Hall's (1992) transformation t + a t^2 / 3 + a^2 t^3 / 27 + a / 6 removes
+        the skewness a.
         """
-        influence = -self._deviations(replicates)  # an estimate falls where a row is left out that raised it
+        influence = -self._deviations(replicates)  # positive if leaving out the row decreases the estimate
         variance, n = float((influence**2).sum()), int(np.count_nonzero(influence))
         if n < 2:
             return 0.0, 0.0
@@ -141,7 +143,7 @@ class RowSample:
         return out
 
     def _left_out(self) -> list[tuple[int, Array]]:
-        """Return the strata that chance has a part in, with the places of their rows in the sample."""
+        """Return the strata that are not fully sampled, with the positions of their rows in the sample."""
         chance = np.flatnonzero(self.drawn < self.held)
         return [(int(h), np.flatnonzero(self.stratum == h)) for h in chance]
 
@@ -159,7 +161,7 @@ class RowSample:
         return weights
 
     def _column_weights(self, drawn: Array) -> Array:
-        """Return, for each sampled row, how many other rows a sampled row of each stratum stands for."""
+        """Return, for each sampled row, the number of other rows that a sampled row of each stratum represents."""
         weights = np.tile(self.held / drawn, (len(self.rows), 1))
         own = (self.held - 1) / np.maximum(drawn - 1, 1)
         weights[np.arange(len(self.rows)), self.stratum] = own[self.stratum]
@@ -180,8 +182,8 @@ def _off_diagonal(values: Array) -> Array:
 def _strata(sizes: Array, n_samples: int) -> list[tuple[Array, int]]:
     """Return row numbers by stratum, each with the number to draw from it.
 
-    Rows so large that they would be drawn more than once are one stratum, taken whole. The others are cut,
-    from the largest to the smallest row, into strata of equal total size, and drawn from accordingly.
+    Rows so large that they would be drawn more than once form one stratum, of which every row is drawn. The other rows
+    are sorted by size and divided into strata of equal total size.
     """
     n_rows = len(sizes)
     if n_samples >= n_rows:
@@ -196,7 +198,7 @@ def _strata(sizes: Array, n_samples: int) -> list[tuple[Array, int]]:
 
 
 def _n_certain(descending: Array, n_samples: int) -> int:
-    """Return how many of the largest rows have an expected number of draws of one or more; some draws are left over."""
+    """Return the number of largest rows whose expected number of draws is at least one; some draws remain."""
     left = np.cumsum(descending[::-1])[::-1]
     most = n_samples - max(_LEAST_DRAWS, n_samples // 10)
     certain = 0
@@ -206,7 +208,7 @@ def _n_certain(descending: Array, n_samples: int) -> int:
 
 
 def _equal_shares(descending: Array, n_groups: int) -> list[Array]:
-    """Cut descending sizes into groups of equal total, and join neighbours of about the same size."""
+    """Divide descending sizes into groups of equal total, and join neighbouring groups of similar sizes."""
     if not descending.any():
         return [np.arange(len(descending))]
     place = (np.cumsum(descending) - descending / 2) / descending.sum()
@@ -222,7 +224,7 @@ def _equal_shares(descending: Array, n_groups: int) -> list[Array]:
 
 
 def _draws(totals: Array, lengths: list[int], n_samples: int) -> list[int]:
-    """Share draws by the totals: at least three to each group, and no more than it has rows."""
+    """Divide the draws in proportion to the totals: at least three per group, at most the number of its rows."""
     wanted = n_samples * totals / totals.sum() if totals.any() else n_samples * np.array(lengths) / sum(lengths)
     least = np.minimum(_LEAST_DRAWS, lengths)
     draws = np.clip(np.floor(wanted).astype(int), least, lengths)

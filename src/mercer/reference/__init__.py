@@ -1,7 +1,8 @@
-"""Every compiled primitive in plain NumPy: the oracle of the compiled core for ever, and its fallback.
+"""Every compiled primitive in plain NumPy: the test oracle of the compiled core, and its fallback.
 
-A function here and its namesake in ``mercer._core`` take the same arguments, write into ``out`` and agree to
-rounding. Tables of hashes are shared by all rows: ``index`` (int32) names a bucket, ``sign`` (int8) is -1 or +1.
+A function in this package and the function of the same name in ``mercer._core`` take the same arguments, write into
+``out`` and agree up to rounding. Tables of hashes are shared by all rows: ``index`` (int32) is the number of a bucket,
+``sign`` (int8) is -1 or +1.
 """
 
 from mercer.reference.binning import cell_hashes

@@ -18,7 +18,7 @@ def cell_hashes(X: Array, inverse_pitches: Array, shifts: Array, multipliers: Ar
 
 
 def _mixed(h: Array) -> Array:
-    """Spread every bit over all 32: the low bits of a sum of products depend on low bits only (murmur3's finaliser)."""
+    """Mix all 32 bits (murmur3's finaliser): the low bits of a sum of products depend on low bits only."""
     h ^= h >> np.uint32(16)
     h *= np.uint32(0x85EBCA6B)
     h ^= h >> np.uint32(13)

@@ -1,4 +1,4 @@
-"""Indices are checked where they are followed: NumPy checks its own, but SciPy's sparse products do not."""
+"""Checks of indices before SciPy's sparse products, which do not check indices as NumPy does."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from mercer._typing import Array, Csr
 
 
 def check_hashes(index: Array, sign: Array, n_buckets: int) -> None:
-    """Refuse hashes that name a bucket outside [0, n_buckets), or that have not one sign each."""
+    """Raise if a bucket lies outside [0, n_buckets), or if there is not one sign per bucket."""
     if sign.shape != index.shape:
         raise ValueError(f"sign must have the shape of index, {index.shape}, got {sign.shape}.")
     if not _inside(index, n_buckets):
@@ -14,7 +14,7 @@ def check_hashes(index: Array, sign: Array, n_buckets: int) -> None:
 
 
 def csr_rows(data: Array, indices: Array, indptr: Array, n_columns: int) -> Csr:
-    """Return CSR rows as a matrix; indptr may be any n + 1 consecutive pointers of the rows of a larger one."""
+    """Return CSR rows as a matrix; indptr may be any n + 1 consecutive pointers of a larger matrix."""
     from scipy import sparse  # noqa: PLC0415 - so that asking for versions does not load it
 
     if indices.shape != data.shape or not len(indptr) or not _inside(indptr, len(data) + 1):

@@ -1,6 +1,6 @@
-"""Nearest centres of rows, found from few products where these are enough.
+"""Nearest centres of rows, found from a few products if possible.
 
-A row keeps a margin: a lower bound, with rounding subtracted, of how much farther all other centres are than its own.
+Each row has a margin: a lower bound, minus rounding, of how much farther all other centres are than the row's centre.
 """
 
 import numpy as np
@@ -17,11 +17,12 @@ def rows_in_doubt(
 ) -> int:
     """Write the rows whose features are needed, to find their nearest centre or to move them; return their number.
 
-    First ``moved[c]`` is subtracted from the margin of each row of cluster c: by so much the moves of the centres may
-    have shortened it. Rows whose margin is used up are judged by their heads. ``doubts.candidates`` receives one bit
-    for each centre that a row in doubt may be nearest to. If a row has several candidates, its margin receives by how
-    much the other centres are farther, in squared distance. If it has one candidate, it only has to move there.
-    Without heads, every row whose margin is used up is in doubt between all centres.
+    First ``moved[c]`` is subtracted from the margin of each row of cluster c: the moves of the centres may have
+    shortened the margin by this much. Rows whose margin is no longer positive are then compared by their heads.
+    ``doubts.candidates`` receives one bit per centre that may be the nearest of a row in doubt. If a row has several
+    candidates, its margin receives how much farther the other centres are, in squared distance. A row with one
+    candidate only has to move to that centre. Without heads, all centres are candidates of every row whose margin is
+    no longer positive.
     """
     norms, labels, margins = state
     table, rests, centre_heads, centre_sizes, apart = heads
@@ -53,7 +54,7 @@ def rows_in_doubt(
 
 
 def _write_bits(chosen: Array, words: Array) -> None:
-    """Write for each column of ``chosen`` a row of 64-bit words with a bit for each of its rows."""
+    """Write each column of ``chosen`` as a row of 64-bit words, with one bit per entry of the column."""
     for word in range(words.shape[1]):
         bits = chosen[64 * word : 64 * (word + 1)]
         powers = np.uint64(1) << np.arange(len(bits), dtype=np.uint64)
@@ -69,12 +70,12 @@ def nearest_centres(
     state: ClusterRows,
     changes: ClusterChanges,
 ) -> int:
-    """Find the nearest centres of the rows in doubt and set their margins; return how many have left another centre.
+    """Find the nearest centres of the rows in doubt and set their margins; return how many rows changed centre.
 
-    ``Z`` holds the features of all n rows, or of the rows in doubt alone. Either ``products`` holds those of the rows
-    in doubt with all k centres, or ``doubts.candidates`` names the centres to look at; the other one has no columns.
-    Rows without a label receive their squared lengths in ``state.norms``. A row with a new label adds its weight and
-    its weighted features to ``changes``, and takes them from those of its old label.
+    ``Z`` holds the features of all n rows, or of the rows in doubt alone. Either ``products`` holds the products of the
+    rows in doubt with all k centres, or ``doubts.candidates`` holds the centres to compare; the unused one of both has
+    no columns. ``state.norms`` receives the squared lengths of rows without a label. The weight and the weighted
+    features of a row with a new label are added to the new cluster in ``changes``, and subtracted from the old cluster.
     """
     (rows, candidates), (norms, labels, margins), (weight, sums, totals) = doubts, state, changes
     slack, longest = scale
@@ -106,7 +107,7 @@ def nearest_centres(
 
 
 def _changes(old: Array, new: Array, factor: Array, n_clusters: int) -> tuple[Array, int]:
-    """Return how much of each row (across) comes to each cluster or goes from it, and how many rows left one."""
+    """Return the weight of each row (columns) that each cluster gains or loses, and how many rows left a cluster."""
     member = np.zeros((n_clusters, len(new)))
     member[new, np.arange(len(new))] = factor
     left = np.flatnonzero(old >= 0)
@@ -115,9 +116,10 @@ def _changes(old: Array, new: Array, factor: Array, n_clusters: int) -> tuple[Ar
 
 
 def _margin(own: Array, gap: Array) -> Array:
-    """Return sqrt(own + gap) - sqrt(own): by how much a centre is farther that is by ``gap`` farther in squares.
+    """Return sqrt(own + gap) - sqrt(own): the difference of two distances whose squares differ by ``gap``.
 
-    It falls as ``own``, the square of the distance to the own centre, grows: of an upper bound it is a lower one.
+    ``own`` is the squared distance to the row's centre. The result decreases in ``own``, so an upper bound of ``own``
+    gives a lower bound of the result.
     """
     own, far = np.maximum(own, 0), np.clip(gap, 0, np.float32(1e38))
     with np.errstate(invalid="ignore"):

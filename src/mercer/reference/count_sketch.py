@@ -8,7 +8,7 @@ from mercer.reference.border import check_hashes, csr_rows
 
 
 def _hash_matrix(index: Array, sign: Array, n_buckets: int, dtype: DTypeLike) -> Csr:
-    """Return the d x n_buckets matrix with one signed entry a row, so that a sketch is one sparse product."""
+    """Return the d x n_buckets matrix with one signed entry per row: a sketch is a product with this matrix."""
     check_hashes(index, sign, n_buckets)
     n_columns = len(index)
     pointers = np.arange(n_columns + 1)

@@ -39,7 +39,7 @@ def _fraction(turns: Array) -> Array:
 
 
 def _cosine(turns: Array, quarter: int) -> Array:
-    """Return cos(2 pi (t + quarter / 4)), from the nearest quarter turn: rounding 2 pi t itself costs digits."""
+    """Return cos(2 pi (t + quarter / 4)), computed from the nearest quarter turn: rounding 2 pi t would lose digits."""
     r = _fraction(turns)
     nearest = np.rint(4 * r)
     angle = 2 * np.pi * (r - nearest / 4)

@@ -1,4 +1,4 @@
-"""Keys of the nodes and paths of graphs: the adjacency of their union, with neighbours numbered in their graph."""
+"""Keys of the nodes and paths of graphs, given by the neighbours of each node; nodes are numbered per graph."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def refine(
     """Write the Weisfeiler-Lehman labels of rounds 0 to ``depth`` as keys, graph by graph and round by round.
 
     Graph g has its nodes from graphs[g] on, and node v its neighbours from nodes[v] on. A sum of mixed labels replaces
-    the sorted multiset of the neighbours' labels. Empty ``edge_labels``: none.
+    the sorted multiset of the neighbours' labels. If ``edge_labels`` is empty, edges have no labels.
     """
     start = np.uint64(seed)
     sizes = np.diff(graphs)
@@ -31,7 +31,7 @@ def refine(
     current = joined(start, labels[:n_nodes].astype(np.uint64))
     out_keys[place] = as_key(current)
     for round_number in range(1, depth + 1):
-        salt = joined(~start, np.uint64(round_number))  # no label of round 0 equals it
+        salt = joined(~start, np.uint64(round_number))  # differs from every label of round 0
         sent = mixed64(current ^ salt)[target]
         if len(edge_labels):
             sent = joined(sent, edge_labels[: len(source)].astype(np.uint64))
@@ -46,7 +46,7 @@ def path_keys(
 ) -> int:
     """Write keys (label of u, label of v, distance) of all ordered pairs of nodes that a path joins.
 
-    Returns their number. Pairs come by their first node, and then as a breadth-first search from it meets the second.
+    Returns the number of pairs. Pairs are sorted by the first node, then in the order of a breadth-first search.
     """
     n = 0
     out_pointers[0] = 0
@@ -65,10 +65,10 @@ def path_keys(
 
 
 def _searched(of_node: list[list[int]], source: int) -> tuple[list[int], list[int]]:
-    """Return the nodes that a path joins to a source, nearest first, and their distances."""
+    """Return the nodes that a path connects to a source, nearest first, and their distances."""
     distance = {source: 0}
     order = [source]
-    for v in order:  # grows while it is read
+    for v in order:  # the list grows during the loop, on purpose
         for u in of_node[v]:
             if u not in distance:
                 distance[u] = distance[v] + 1

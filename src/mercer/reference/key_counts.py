@@ -16,10 +16,11 @@ def count_keys(
     out_values: Array,
     out_squares: Array,
 ) -> None:
-    """Write the distinct keys of each row in the order in which they are met, with the sums of their weights.
+    """Write the distinct keys of each row in the order of their first occurrence, with the sums of their weights.
 
-    ``counts`` is 0 for sums, 1 for presence (the weight of the first), 2 for intersection: the c-th time a key is met
-    it is the key (key, c), of weight 1. ``out_squares`` receives the sum of squares of each row. No weights: all 1.
+    ``counts`` is 0 for sums, 1 for presence (the weight of the first occurrence), 2 for intersection: the c-th
+    occurrence of a key counts as the key (key, c), of weight 1. ``out_squares`` receives the sum of squares of each
+    row. If there are no weights, all weights are 1.
     """
     weights = weights if len(weights) else np.ones(len(keys))
     end = 0
@@ -59,7 +60,7 @@ def hash_columns(
     out_columns: Array,
     out_data: Array,
 ) -> None:
-    """Write the hashed columns of counted keys; keys of a row that share a bucket are added."""
+    """Write the hashed columns of counted keys; the values of a row's keys in the same bucket are added."""
     buckets, signs = bucket_and_sign(keys, coefficients, n_buckets)
     end = 0
     out_pointers[0] = 0

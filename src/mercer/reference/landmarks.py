@@ -1,10 +1,10 @@
-"""Features from kernel values at landmarks, by a projection whose zeros are left out."""
+"""Features from kernel values at landmarks, by a projection; known zeros of the projection are skipped."""
 
 import numpy as np
 
 from mercer._typing import Array
 
-_PANEL = 128  # columns a product: narrow enough to leave out most zeros, wide enough for BLAS
+_PANEL = 128  # columns per product: narrow enough to skip most zeros, wide enough for BLAS
 
 
 def landmark_features(left: Array, right: Array, projection: Array, first: int, out: Array) -> None:

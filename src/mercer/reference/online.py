@@ -1,7 +1,7 @@
-"""Online learning a row at a time: the plain loops that the compiled ones equal.
+"""Online learning one row at a time: plain loops with the same results as the compiled loops.
 
-``y`` (float64) holds -1 or +1 where there is one column of scores for two classes, the number of the class where there
-has a column per class, and the target of a regression. Losses by number, as ``LOSSES`` lists them:
+``y`` (float64) holds -1 or +1 for two classes with one column of scores, the number of the class for several classes
+with one column of scores per class, and the target for regression. Losses by number, as in ``LOSSES``:
 
 * hinge: (1 - m)_+ for the margin m = y s, or for several classes m = s_y - max of the other scores;
 * squared hinge: (1 - m)_+^2 / 2 with m = y s, or for several classes the sum over one-against-rest margins;
@@ -17,15 +17,15 @@ import numpy as np
 from mercer._typing import Array
 from mercer.reference.types import LOSSES, OnlineResult
 
-# Of a logistic curvature p (1 - p): a row that is all but certain would divide by 0.
+# Smallest logistic curvature p (1 - p): a row with p near 0 or 1 would cause a division by 0.
 LEAST_CURVATURE = 1e-3
 
 
 def slope(loss: int, scores: Array, y: float) -> tuple[Array, float]:
-    """Return the derivative of the loss in the scores and a curvature, 0 where the row has no loss and is passed over.
+    """Return the derivative of the loss in the scores, and a curvature, which is 0 if the row has no loss.
 
-    The curvature is the second derivative; the squared derivative, as in the online Newton step, where there is none
-    (hinge, absolute); the largest over the classes for the softmax.
+    The curvature is the second derivative. For the hinge and absolute losses, which have no second derivative, the
+    curvature is the squared derivative, as in the online Newton step; for the softmax, the largest over the classes.
     """
     if len(scores) > 1:
         return _slope_of_classes(loss, scores, int(y))
@@ -74,9 +74,9 @@ def online_gradient(
 ) -> None:
     """Descend along the gradient of each row of Z (n, D) in turn, changing W (k, D), and record the scores before.
 
-    Row t takes the step steps[t]. With ``squares`` of the shape of W the steps are AdaGrad's: each weight's is divided
-    by the root of the sum of its squared derivatives, which ``squares`` carries; with none, plain gradient descent.
-    At each row, before its step, W and ``squares`` are multiplied by ``decay``.
+    Row t has the step size steps[t]. With ``squares`` of the shape of W the steps are AdaGrad's: the step of a weight
+    is divided by the square root of the sum of its squared derivatives, which ``squares`` holds. With empty ``squares``
+    the steps are plain gradient descent. Before the step of each row, W and ``squares`` are multiplied by ``decay``.
     """
     for t, z in enumerate(Z.astype(np.float64)):
         scores[t] = W @ z
@@ -97,9 +97,9 @@ def online_kernel_gradient(
 ) -> None:
     """Descend along the gradient of each of n rows in turn in the space of their kernel, gram (n, n).
 
-    The j-th row with a loss is row active[j] and gets the coefficients coef[j]. The loop ends after ``limit`` of them.
-    At each row, before its step, all coefficients are multiplied by ``decay``: those before the first row by their part
-    in the scores, which the caller gives undecayed.
+    The j-th row with a loss is row active[j] and gets the coefficients coef[j]. The loop ends after ``limit`` rows with
+    a loss. Before the step of each row, all coefficients are multiplied by ``decay``. The caller gives the part of the
+    scores that comes from older coefficients without decay; the loop multiplies this part too.
     """
     scores, coef, active, counts = result
     n_active = 0
@@ -120,22 +120,22 @@ def online_kernel_gradient(
 def online_newton(
     gram: Array, y: Array, loss: int, row_weight: Array, limit: int, factor: Array, result: OnlineResult
 ) -> None:
-    r"""Take a Newton step for each of n rows in turn, known by gram = Z P Z^T (n, n) and their scores alone.
+    r"""Take a Newton step for each of n rows in turn, from gram = Z P Z^T (n, n) and the scores alone.
 
     P is the inverse of A before the first row. A row with a loss and the weight v (``row_weight``) adds v c z z^T to A,
-    and takes A^-1 times v times its gradient from the weights. With q = z^T P z and P as the rows before have left it,
-    that is
+    and subtracts v A^-1 times its gradient from the weights. With q = z^T P z and P after the earlier rows, the step is
 
     .. math:: d^2 = 1/(v c) + q, \quad u = P z / d, \quad P \leftarrow P - u u^T, \quad w \leftarrow w - u\, g / (c d),
 
-    and the other rows see it by their products with u alone, which follow from the Gram matrix and the products with
-    the u before: :math:`\langle u, z_t\rangle = (z^T P_0 z_t - \sum_j \langle u_j, z\rangle \langle u_j,
-    z_t\rangle) / d`. The matrix of D x D is not touched, and is changed once for all n rows.
+    and changes the scores of later rows only through their products with u, which follow from the Gram matrix and from
+    the products with the earlier u_j: :math:`\langle u, z_t\rangle = (z^T P_0 z_t - \sum_j \langle u_j, z\rangle
+    \langle u_j, z_t\rangle) /
+    d`. The loop does not use the D x D matrix P, which the caller updates once for all n rows.
 
-    ``limit`` is that of ``online_kernel_gradient``. Row j of ``factor`` (n, n)
-    receives <u_j, z_t> for the rows t after active[j], d at t = active[j] and 0 before, so that its columns ``active``
-    are the transposed Cholesky factor L of diag(1 / (v c)) + Z P Z^T over those rows, and the u_j are the rows of
-    L^-1 Z P. Row j of ``coef`` receives the factors -g / (c d) of u_j.
+    ``limit`` is as in ``online_kernel_gradient``. Row j of ``factor`` (n, n) receives <u_j, z_t> for the rows t after
+    active[j], d at t = active[j] and 0 before. So the columns ``active`` of ``factor`` are the transposed Cholesky
+    factor L of diag(1 / (v c)) + Z P Z^T over these rows, and the u_j are the rows of L^-1 Z P. Row j of ``coef``
+    receives the factors -g / (c d) of u_j.
     """
     scores, coef, active, counts = result
     n, n_active = len(gram), 0
@@ -147,7 +147,7 @@ def online_newton(
         derivative, curvature = slope(loss, scores[t], y[t])
         if curvature == 0:
             continue
-        # z^T P z is not negative, but for rounding.
+        # z^T P z is negative only by rounding.
         diagonal = sqrt(1 / (row_weight[t] * curvature) + max(curvature_along[t], 0.0))
         later = slice(t + 1, n)
         products = gram[t, later] - factor[:n_active, t] @ factor[:n_active, later]
@@ -160,10 +160,10 @@ def online_newton(
 
 
 def online_newton_by_rows(Z: Array, y: Array, loss: int, W: Array, P: Array, scores: Array, decay: float = 1.0) -> None:
-    """Take a Newton step for each row of Z (n, D) in turn as it is written, changing W (k, D) and P = A^-1 (D, D).
+    """Take a Newton step for each row of Z (n, D) in turn, directly by the formula, changing W (k, D) and P = A^-1.
 
-    A is multiplied by ``decay`` at each row. The oracle of the steps taken by blocks through ``online_newton``, at D^2
-    multiplications per row, with no compiled twin.
+    A is multiplied by ``decay`` at each row. This function is the test oracle of ``online_newton``; the cost is D^2
+    multiplications per row, and there is no compiled version.
     """
     for t, z in enumerate(Z.astype(np.float64)):
         scores[t] = W @ z

@@ -10,7 +10,7 @@ def project_product(X: Array, W: Array, widths: Array, out: Array) -> None:
     """Overwrite out (n, D) with products of projections of the dense rows of X (n, d).
 
     W (d, sum(widths)) holds the factors side by side: factor j is its next widths[j] columns, and multiplies the
-    first widths[j] features. widths does not increase, and features beyond widths[0] are the empty product 1.
+    first widths[j] features. ``widths`` does not increase, and features from widths[0] on are the empty product 1.
     """
     out[:, widths[0] if len(widths) else 0 :] = 1
     projected = np.empty((len(X), widths[1]), dtype=out.dtype) if len(widths) > 1 else out
@@ -26,8 +26,8 @@ def project_product(X: Array, W: Array, widths: Array, out: Array) -> None:
 def sign_products(X: Array, codes: Array, widths: Array, scales: Array, out: Array) -> None:
     """Overwrite out (n, D) with scaled products of projections of the dense rows of X (n, d) on vectors of signs.
 
-    Bit k of codes[g, j] (g < ceil(d / 8)) says that projection j adds column 8 g + k rather than subtracts it; widths
-    as in project_product, and scales[i] multiplies feature i < widths[0].
+    If bit k of codes[g, j] (g < ceil(d / 8)) is 1, projection j adds column 8 g + k, otherwise it subtracts the column.
+    ``widths`` is as in project_product, and scales[i] multiplies feature i < widths[0].
     """
     bits = np.unpackbits(codes, axis=0, count=X.shape[1], bitorder="little")
     W = 2 * bits.astype(X.dtype) - 1

@@ -6,5 +6,5 @@ from mercer._typing import Array
 
 
 def scores(Z: Array, W: Array, out: Array) -> None:
-    """Overwrite out (n, k) with the products of the rows of Z (n, D) and those of W (k, D)."""
+    """Overwrite out (n, k) with the products of the rows of Z (n, D) and the rows of W (k, D)."""
     np.matmul(Z, W.T, out=out)

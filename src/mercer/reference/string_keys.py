@@ -24,9 +24,10 @@ def string_keys(
 ) -> int:
     """Write the keys of all substrings of ``least`` to ``longest`` letters; return their number.
 
-    ``codes`` (256,) are the numbers of the letters; 255 ends every window. With ``bits`` > 0 letters are packed behind
-    a 1 that marks the length; else keys are polynomials in ``base`` mod 2^61 - 1. With ``placed`` the place of a
-    substring is part of its key. ``out_lengths``, unless empty, receives the lengths.
+    ``codes`` (256,) are the numbers of the letters; no substring contains a letter of code 255. With ``bits`` > 0 a key
+    is a 1, which marks the length, followed by the bits of the letters; otherwise keys are polynomials in ``base`` mod
+    2^61 - 1. With ``placed`` the position of a substring is part of its key. ``out_lengths``, unless empty, receives
+    the lengths.
     """
     letters = [int(code) for code in codes[text]]
     n = 0
@@ -76,9 +77,9 @@ def masked_keys(
     out_pointers: Array,
     out_keys: Array,
 ) -> int:
-    """Write the keys of all windows of ``length`` letters seen through masks (m, kept) of places; return their number.
+    """Write the keys of all windows of ``length`` letters at the positions in masks (m, kept); return their number.
 
-    With ``complement`` (256,), of codes, the reverse complements of the windows count too.
+    With ``complement`` (256,), the complements of codes, the reverse complements of the windows count too.
     """
     letters = codes[text]
     n = 0

@@ -35,9 +35,9 @@ def fragment_keys(
 ) -> int:
     """Write a key and a size for each fragment of at most ``max_size`` productions; return their number.
 
-    A production is a node with all its children; a leaf is a fragment of its own, of size 1, with ``leaves``. With
-    empty ``out_keys`` fragments are counted alone. -1 is returned if there are more than ``most``, or than ``out_keys``
-    holds.
+    A production is a node with all its children. With ``leaves``, each leaf is also a fragment, of size 1. If
+    ``out_keys`` is empty, fragments are only counted. Returns -1 if there are more than ``most`` fragments, or more
+    than ``out_keys`` holds.
     """
     listed = [
         (labels[first:last].astype(np.uint64), parents[first:last].tolist())
@@ -62,7 +62,7 @@ def fragment_keys(
 
 
 def _number(parents: list[int], max_size: int, leaves: bool) -> int:
-    """Return the number of fragments of a tree, from counts by size, which are carried from children to parents."""
+    """Return the number of fragments of a tree, from counts by size that are added up from children to parents."""
     counts = [[0, 1] + [0] * (max_size - 1) for _ in parents]
     number = 0
     for v in range(len(parents) - 1, -1, -1):
@@ -78,7 +78,7 @@ def _number(parents: list[int], max_size: int, leaves: bool) -> int:
 
 
 def _fragments(labels: Array, parents: list[int], max_size: int, leaves: bool, seed: int) -> list[list[list[Array]]]:
-    """Return the hashes of the fragments at each node, from the last to the first, by their size."""
+    """Return the hashes of the fragments at each node, from the last node to the first, grouped by size."""
     children: list[list[int]] = [[] for _ in labels]
     for v in range(1, len(labels)):
         children[parents[v]].append(v)
@@ -91,14 +91,14 @@ def _fragments(labels: Array, parents: list[int], max_size: int, leaves: bool, s
                 production = joined(production, labels[c])
             found[1].append(joined(production, np.uint64(len(children[v]))))
         for c in children[v]:
-            # the production of the parent names its leaves: they have nothing to be expanded to
+            # the production of the parent contains its leaves, so leaves cannot be expanded
             found = _with_child(found, of_nodes[c] if children[c] else [[]] * (max_size + 1), max_size)
         of_nodes[v] = found
     return list(of_nodes.values())
 
 
 def _with_child(partial: list[list[Array]], child: list[list[Array]], max_size: int) -> list[list[Array]]:
-    """Return partial fragments with one more child: left as it is, or expanded to one of its own fragments."""
+    """Return partial fragments with one more child: unexpanded, or expanded to one of the child's fragments."""
     result: list[list[Array]] = [[] for _ in range(max_size + 1)]
     for s in range(1, max_size + 1):
         for hashed in partial[s]:

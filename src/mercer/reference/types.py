@@ -1,7 +1,7 @@
-"""Groups of arguments of the widest primitives. Each mirrors a struct of csrc/types.hpp.
+"""Groups of arguments of the primitives with many arguments. Each group mirrors a struct of csrc/types.hpp.
 
-The NumPy primitives take these tuples. The compiled ones take their fields one by one, in the same order, so that
-``mercer.core`` only unpacks them.
+The NumPy primitives take these tuples. The compiled primitives take the fields as separate arguments in the same
+order, so that ``mercer.core`` only unpacks the tuples.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class BoxTables(NamedTuple):
     targets: Array  # (n, K): labels -1 and +1, or the values of a regression
     bounds: Array  # (n, 3): upper bound, ridge and squared norm of each row
     duals: Array  # (n, K), changed in place
-    shrunk: Array  # (n, K), changed: 1 where the coordinate is not visited any more
+    shrunk: Array  # (n, K), changed: 1 if the coordinate is no longer visited
     weights: Array  # changed: (K, D) for dense rows; (D, K) for CSR rows, a K above 1 rounded up to a multiple of 8
     intercepts: Array  # (K,), changed: the weights of a feature of value ``constant``
     progress: Array  # (3, K), changed: thresholds of shrinking, duality gaps, largest violations
@@ -56,44 +56,44 @@ class BoxTables(NamedTuple):
 class OnlineResult(NamedTuple):
     """What online learning on a Gram matrix of n rows writes, for k columns of scores."""
 
-    scores: Array  # (n, k): the scores before the first row; afterwards those before each row
-    coef: Array  # (n, k): coefficients of the rows that had a loss, one after the other
+    scores: Array  # (n, k): on input the scores before the first row; on output the scores before each row
+    coef: Array  # (n, k): coefficients of the rows that had a loss, in order
     active: Array  # (n,) int64: the numbers of these rows
-    counts: Array  # (2,) int64: the number of rows done, and of those that had a loss
+    counts: Array  # (2,) int64: the number of rows processed, and the number of rows that had a loss
 
 
 class BudgetRule(NamedTuple):
-    """How a budget of support vectors learns a row, and what it does with one too many."""
+    """How a model with a budget of support vectors learns a row, and how it removes a surplus support vector."""
 
     update: str  # one of BUDGET_UPDATES
     maintenance: str  # one of BUDGET_MAINTENANCE
     loss: int  # a number of LOSSES; "absolute" is the epsilon-insensitive loss
     budget: int
-    epsilon: float  # errors that the epsilon-insensitive loss does not see
+    epsilon: float  # errors up to epsilon have no loss
     ridge: float  # noise of Newton steps; 1 / ridge limits passive-aggressive coefficients
-    tolerance: float  # a row that leaves less than this part of its length outside the span does not join
+    tolerance: float  # a row joins only if the part of its length outside the span exceeds this fraction
 
 
 class BudgetRows(NamedTuple):
-    """A block of m rows to learn, by kernel values of each with the s slots before the block and with the m rows.
+    """A block of m rows to learn, given by the kernel values of each row with the s earlier slots and the m rows.
 
-    All float64, but for ``numbers``.
+    All arrays except ``numbers`` are float64.
     """
 
     cross: Array  # (m, s + m), or (m, 0) for merging: kernel values, or the exponents of Gaussian ones
     gamma: float  # 0: cross holds kernel values; else exponents gamma |x - y|^2
     norms: Array  # (m,): k(x, x)
-    X: Array  # (m, d): the rows; (m, 0) where the caller keeps them
-    numbers: Array  # (m,) int64: their numbers in the stream
+    X: Array  # (m, d): the rows; (m, 0) if the caller keeps the rows
+    numbers: Array  # (m,) int64: the numbers of the rows in the stream
     y: Array  # (m,)
     steps: Array  # (m,): step sizes of gradient descent
-    shrinks: Array  # (m,): the coefficients are multiplied by it before the row joins
-    uniforms: Array  # (m,): numbers in [0, 1), for removal by chance
+    shrinks: Array  # (m,): factors of the coefficients, applied before each row joins
+    uniforms: Array  # (m,): numbers in [0, 1), for random removal
     scores: Array  # (m, k), written: the scores before each row
 
 
 class BudgetState(NamedTuple):
-    """Slots for support vectors, one more than ever stay; all are changed in place. Those not needed have no rows."""
+    """Slots for support vectors, one more than the budget. All arrays change in place; unneeded arrays are empty."""
 
     coef: Array  # (slots, k)
     norms: Array  # (slots,): k(x, x)
@@ -104,7 +104,7 @@ class BudgetState(NamedTuple):
     inverse: Array  # (slots, slots): the inverse of the Gram matrix, for projections
     covariance: Array  # (slots, slots), of Newton steps
     mean: Array  # (slots, k), of Newton steps
-    totals: Array  # (2,) float64: what the Forgetron has spent, and the perceptron's mistakes
+    totals: Array  # (2,) float64: the damage of the Forgetron's removals, and the perceptron's mistakes
     counts: Array  # (1,) int64: the number of slots in use
 
 
@@ -117,15 +117,17 @@ class ClusterRows(NamedTuple):
 
 
 class ClusterHeads(NamedTuple):
-    """Products of n rows and k centres with h orthonormal directions, and the lengths of what these leave (rests).
+    """Products of n rows and k centres with h orthonormal directions, and the lengths of the remainders ("rests").
 
-    All float32. Without directions (h = 0), ``apart`` may be empty.
+    All arrays are float32. Without directions (h = 0), ``apart`` may be empty.
     """
 
     rows: Array  # (n, h)
     rests: Array  # (n,): lengths of the rests of the rows
     centres: Array  # (k, h)
-    sizes: Array  # (3, k): squared lengths of the centres; lengths of their rests; distances of these from their mean
+    sizes: (
+        Array  # (3, k): squared lengths of the centres; lengths of their rests; distances of rests from the mean rest
+    )
     apart: Array  # (k, k): distances of the rests of the centres from each other
 
 
@@ -144,7 +146,7 @@ class ClusterScale(NamedTuple):
 
 
 class ClusterChanges(NamedTuple):
-    """What rows that change their cluster add to the clusters' sums, or take from them."""
+    """The changes of the sums and weights of the clusters by rows that change their cluster."""
 
     row_weight: Array  # (n,) float64; empty: every row has weight 1
     sums: Array  # (k, D) float64, changed: weighted features

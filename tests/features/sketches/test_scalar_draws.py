@@ -88,5 +88,5 @@ class _NoMap(Kernel):
 def test_what_has_no_unbiased_draw_is_refused():
     with pytest.raises(ValueError, match=r"no unbiased scalar draw is known for the inner kernel _NoMap\(\)"):
         RandomMaclaurin(Composed(Exponential(gamma=1.0), _NoMap())).fit(sample_rows())
-    with pytest.raises(ValueError, match="h01=True takes the linear part exactly"):
+    with pytest.raises(ValueError, match="h01=True needs an exact linear part"):
         RandomMaclaurin(Composed(Exponential(gamma=1.0), Linear()), h01=True).fit(sample_rows())

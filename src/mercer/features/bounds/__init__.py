@@ -1,1 +1,1 @@
-"""How many features reach an error: ``components_for`` and the inequalities behind it."""
+"""The number of features needed for a given error: ``components_for`` and its inequalities."""

@@ -1,4 +1,4 @@
-"""How many features for a wanted error: the least number that any applicable inequality gives."""
+"""The number of features needed for a given error: the smallest number that any applicable inequality gives."""
 
 from math import isfinite
 from typing import NoReturn
@@ -31,28 +31,29 @@ def components_for(
     n_samples: int = 300,
     random_state: Seed = 0,
 ) -> Components:
-    """Return how many features make the error at most ``error`` with probability ``confidence``.
+    """Return the number of features for which the error is at most ``error`` with probability ``confidence``.
 
-    The map is the one that ``feature_map`` makes: sums, products, multiples, normalised kernels and kernels of some
-    columns are walked as it walks them. The number is the least that any applicable inequality gives; ``alternatives``
-    lists the others. It is a bound: the error is usually several times smaller. ``nature`` says where it is not proved.
+    The map is the map that ``feature_map`` makes, also for sums, products, multiples, normalised kernels and kernels of
+    some columns. The number is the smallest that any applicable inequality gives; ``alternatives`` lists the others.
+    The number is a bound: the error is usually several times smaller. ``nature`` says whether the bound is proved.
 
     Parameters
     ----------
     kernel : Kernel
     X : array, CSR matrix or data frame
-        Rows like those to be mapped. Variances are taken on a sample of them, radii on all.
+        Rows like the rows to be mapped. Variances are computed on a sample of X, radii on all rows.
     error : float
     confidence : float, default=0.95
     kind : {"relative", "absolute", "uniform"}
-        For each pair of rows, |khat - k| <= error * k, or <= error; or <= error for all pairs of the ball that holds X
-        at once, seen or not (a bound, and a very large number). Where the kernel scales or selects columns, the ball is
-        that of the scaled or selected columns. ``"relative"`` asks for much where k is near 0, as the Gaussian of
-        distant rows is: take ``"absolute"`` there.
+        ``"relative"``: |khat - k| <= error * k for each pair of rows. ``"absolute"``: |khat - k| <= error for each
+        pair. ``"uniform"``: |khat - k| <= error for all pairs in a ball around X simultaneously, which gives a very
+        large number. If the kernel scales or selects columns, the ball is in the scaled or selected columns.
+        ``"relative"`` needs many features if k is near 0, as a Gaussian kernel of distant rows is: use ``"absolute"``
+        then.
     method : str, default="auto"
         The map, as in ``feature_map``.
     source : {"exact", "bound", "paper"}
-        Where Tensor Sketch's variance comes from. ``"exact"``: the closed form on the sampled pairs. ``"bound"``:
+        Source of Tensor Sketch's variance. ``"exact"``: the closed form on the sampled pairs. ``"bound"``:
         Var <= (3^p - 1) |x|^2p |y|^2p / D, which holds for every pair. ``"paper"``: Lemmas 6 and 7 of Pham and Pagh,
         Var <= (<x,y>^2p + |x|^2p |y|^2p) / D, optimistic: the product of hashes is not 4-wise independent, and for
         x = y = 1/sqrt(d) the true D Var tends to 6, 14, 30 at p = 2, 3, 4 where the lemma says 2.
@@ -60,7 +61,7 @@ def components_for(
         Base of Random Maclaurin's distribution of degrees.
     n_samples : int, default=300
     random_state : int, RandomState or None
-        Draws the sample.
+        Seed of the sample.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def components_for(
 
 
 def _refuse(chosen: FeatureMap, kind: str, void: list[Components]) -> NoReturn:
-    """Say why there is no number, and what to do."""
+    """Raise an error that says why there is no number, and what to do."""
     measure = "Measure instead: mercer.gram.approximation_error(map, X)."
     if not void and kind == "uniform":
         measure = f"The methods 'fourier', 'maclaurin' and 'tensor_sketch' have one. {measure}"

@@ -1,18 +1,19 @@
-r"""How many features for maps made of maps, for ``components_for``.
+r"""The number of features of composed maps, for ``components_for``.
 
-With delta the probability of missing, k_i and khat_i those of the members, all drawn independently and unbiased:
+Let delta be the probability of failure, and k_i and khat_i the kernel and the estimate of member i. All members are
+drawn independently and unbiased.
 
-- ``Rescale``: |c khat - c k| <= eps is |khat - k| <= eps / c; a relative error stays what it is.
-- ``ScaleColumns``, ``SelectColumns``: the inner map's inequality on the transformed rows, which are all it sees.
-- ``Normalize``: features are divided by sqrt(k(x, x)), a number known exactly, so a variance is divided by
-  k(x, x) k(y, y), a relative error stays, and an absolute error eps is met where the inner one is eps min k(x, x).
+- ``Rescale``: |c khat - c k| <= eps is |khat - k| <= eps / c; a relative error does not change.
+- ``ScaleColumns``, ``SelectColumns``: the inner map's inequality on the transformed rows.
+- ``Normalize``: features are divided by sqrt(k(x, x)), which is known exactly. So the variance is divided by
+  k(x, x) k(y, y), a relative error does not change, and an inner absolute error eps min k(x, x) gives the error eps.
 - ``Concatenate``: Var(sum khat_i) = sum Var(khat_i), each with the share of features that the member gets (Chebyshev).
-  Where m members are not exact, also by the union bound: each within eps / m but with probability delta / m.
+  Also the union bound, if m members are not exact: each has the error eps / m and fails with probability delta / m.
 - ``TensorProduct``: Var(khat) = E Var(khat | members) + Var(prod khat_i), the law of total variance.
-  The second term is prod (k_i^2 + v_i) - prod k_i^2. The first is that of a Tensor Sketch of p given vectors, at most
-  (3^p - 1) / D prod |z_i(x)|^2 |z_i(y)|^2, whose mean is at most, by the inequality of Cauchy and Schwarz,
-  prod sqrt((k_i(x, x)^2 + v_i(x, x)) (k_i(y, y)^2 + v_i(y, y))).
-  Why (3^p - 1): ``tensor_sketch_variance`` is at most (prod c_i - prod t_i^2) / D, or (A + B - 2T) / D where its
+  The second term is prod (k_i^2 + v_i) - prod k_i^2. The first term is the variance of a Tensor Sketch of p given
+  vectors, at most (3^p - 1) / D prod |z_i(x)|^2 |z_i(y)|^2. By the Cauchy-Schwarz inequality, the mean of the product
+  is at most prod sqrt((k_i(x, x)^2 + v_i(x, x)) (k_i(y, y)^2 + v_i(y, y))).
+  The factor (3^p - 1): ``tensor_sketch_variance`` is at most (prod c_i - prod t_i^2) / D, or (A + B - 2T) / D if its
   second term is negative, with c_i <= N_i + 2 t_i^2. Both grow with t_i^2 <= N_i, up to 3^p - 1 and 2^(p+1) - 2.
 """
 
@@ -66,7 +67,7 @@ def _inner_map(chosen: Wrapper) -> FeatureMap:
 
 
 def _inner(task: Task) -> Task:
-    """Return what is asked for of the inner map: its kernel, and the rows that it sees."""
+    """Return the task of the inner map: the inner kernel, and the transformed rows."""
     kernel = cast(Scaled | Normalized | TransformedKernel, task.kernel)
     if isinstance(kernel, TransformedKernel):
         return replace(task, kernel=kernel.kernel, X=kernel.apply(task.X), sample=kernel.apply(task.sample))
@@ -134,16 +135,16 @@ def _sum_rule(chosen: Concatenate, task: Task) -> Iterator[Components]:
 
 
 def _union(chosen: Concatenate, task: Task) -> Iterator[Components]:
-    """Share the error and the probability of missing it equally among the members that are not exact."""
+    """Divide the error and the probability of failure equally among the members that are not exact."""
     most, members = _most(chosen, task), _members(chosen, task)
     n_random = sum(np.isinf(m) for m in most)
     needed, names, natures = [], [], []
     for can_use, (member, of) in zip(most, members, strict=True):
-        if np.isfinite(can_use):  # exact with all it can use
+        if np.isfinite(can_use):  # the member is exact with ``can_use`` features
             needed.append(can_use)
             continue
         part = replace(of, error=task.error / n_random, delta=task.delta / n_random)
-        # Averaged sketches are left out: a member of a sum is one sketch.
+        # Averages of several sketches are left out: a member of a sum is one sketch.
         found = (candidate for candidate in candidates(member, part) if candidate.n_sketches == 1)
         best = min(found, key=lambda c: c.n_components, default=None)
         if best is None:

@@ -1,13 +1,14 @@
-"""How many Fourier features for a wanted error, for ``components_for``.
+"""The number of Fourier features needed for a given error, for ``components_for``.
 
 With independent frequencies the exact variance gives Chebyshev's inequality, and a mean of D/2 cosines in [-1, 1]
-Hoeffding's. The default map of a shift-invariant kernel couples its frequencies:
+gives Hoeffding's. The default map of a shift-invariant kernel has dependent frequencies:
 
-- Orthogonal ones of a Gaussian kernel with an exact rotation have a variance in closed form. It is within 2 % of that
-  of re-drawn maps, and 2 % are added.
-- For other radial kernels, signed Hadamard transforms and scrambled Sobol points no variance is known. Theirs was no
-  larger than that of independent frequencies on six kernels, 1 to 70 columns and distances up to 7 length scales, to
-  the 10 % that 400 re-draws tell. So that one is taken, and 10 %; the nature of the result is ``"measured"``.
+- Orthogonal frequencies of a Gaussian kernel with an exact rotation have a variance in closed form. The closed form is
+  within 2 % of the variance of re-drawn maps, so 2 % are added.
+- For other radial kernels, signed Hadamard transforms and scrambled Sobol points no variance is known. On six kernels,
+  1 to 70 columns and distances up to 7 length scales, their variance was at most that of independent frequencies,
+  within the 10 % accuracy of 400 re-draws. So the variance of independent frequencies plus 10 % is used, and the
+  nature of the result is ``"measured"``.
 """
 
 from collections.abc import Iterator
@@ -45,15 +46,15 @@ _MOST_FREQUENCIES = 2**14
 def rahimi_recht_components(
     kernel: Kernel, diameter: float, n_features: int, error: float, confidence: float = 0.99
 ) -> int:
-    r"""Return how many features of sin/cos pairs keep every error on a set below ``error``.
+    r"""Return the number of features, as sin/cos pairs, that keeps all errors on a set below ``error``.
 
     With m frequencies, on a compact set of the given diameter (Rahimi and Recht, 2007, Claim 1),
 
     .. math:: P\big(\sup |\langle z(x), z(y)\rangle - k(x, y)| \ge \epsilon\big)
               \le 2^8 (\sigma_p\, \mathrm{diam} / \epsilon)^2 \exp(-m \epsilon^2 / (4 (d + 2)))
 
-    with :math:`\sigma_p^2 = E |w|^2`. The result is 2 m features. The bound is loose, and void where the mean square
-    of the frequencies is infinite (Laplacian, Matern with nu <= 1, ExponentialPower below 2).
+    with :math:`\sigma_p^2 = E |w|^2`. The result is 2 m features. The bound is loose, and does not exist if the mean
+    square of the frequencies is infinite (Laplacian, Matern with nu <= 1, ExponentialPower with alpha < 2).
 
     Examples
     --------
@@ -73,18 +74,18 @@ def rahimi_recht_components(
     spread = float(frequency_distribution(kernel, n_features).column_variances.sum())
     if not np.isfinite(spread):
         raise ValueError(
-            f"{owner}: the frequencies of {kernel!r} have no finite mean square, so the bound says nothing. "
+            f"{owner}: the frequencies of {kernel!r} have no finite mean square, so there is no bound. "
             "Measure the error, or use a smoother kernel."
         )
     logarithm = log(2**8 * spread * (diameter / error) ** 2 / (1 - confidence))
     return 2 * ceil(max(1.0, 4 * (n_features + 2) / error**2 * logarithm))
 
 
-# Cosines with offsets are independent and unbiased one by one; the cosine and sine of a pair are not.
+# Cosines with offsets are independent and each is unbiased; the cosine and sine of a pair are not.
 
 
 def _fourier_rule(chosen: FourierFeatures, task: Task) -> Iterator[Components]:
-    """Yield what Chebyshev, Hoeffding and Rahimi and Recht ask for, with sin/cos pairs."""
+    """Yield the numbers of features by Chebyshev, Hoeffding, and Rahimi and Recht, for sin/cos pairs."""
     yield from by_chebyshev(chosen, task)
     if task.kind == "absolute":  # a mean of D/2 cosines in [-1, 1]
         yield Components(2 * ceil(2 * log(2 / task.delta) / task.error**2), "Hoeffding over frequencies")
@@ -96,7 +97,7 @@ def _fourier_rule(chosen: FourierFeatures, task: Task) -> Iterator[Components]:
 
 
 def _fourier_mean_square(chosen: FourierFeatures, task: Task) -> MeanSquare:
-    # The parts of a feature of a pair and of one with an offset, found once: a search then costs no kernel values.
+    # The variances per pair and per feature with an offset are computed once: the search needs no more kernel values.
     pair, single = (phase_variance(task.kernel, task.sample, task.sample, 1, n_single) for n_single in (0, 1))
     return MeanSquare(lambda n: ((n - n % 2) * pair + n % 2 * single) / float(n) ** 2)
 
@@ -116,7 +117,7 @@ def _orthogonal_mean_square(chosen: OrthogonalFeatures, task: Task) -> MeanSquar
     most = _MOST_FREQUENCIES // X.shape[1] * X.shape[1]
 
     def at(n: int) -> Array:
-        m = min((n + n % 2) // 2, most)  # more blocks are more independent draws: beyond, the variance falls as 1/D
+        m = min((n + n % 2) // 2, most)  # further blocks are independent draws: the variance then falls as 1/D
         if m < LEAST_CLOSED:
             return coupled.at(n)
         n_single = n % 2 if m < most else 0

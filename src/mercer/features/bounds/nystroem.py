@@ -1,4 +1,4 @@
-"""How many landmarks a rank-k Nystroem approximation needs, by the theorem of Drineas and Mahoney (2005)."""
+"""The number of landmarks of a rank-k Nystroem approximation, by the theorem of Drineas and Mahoney (2005)."""
 
 from collections.abc import Iterator
 from math import ceil, exp, inf, log, sqrt
@@ -25,33 +25,33 @@ def drineas_mahoney_components(rank: int, epsilon: float, *, delta: float | None
 
     .. math:: E \|G - \tilde G_k\|_2 \le \|G - G_k\|_2 + \epsilon \tau \quad (c \ge 4 / \epsilon^2),
 
-    with :math:`\tau^2 = \sum_i G_{ii}^2 / p_i = n \sum_i G_{ii}^2`, and with probability :math:`1 - \delta` and
-    :math:`\rho = \max_i G_{ii} / p_i` for tau when c is :math:`\eta^2 = (1 + \sqrt{8 \log(1/\delta)})^2` times that.
-    The paper writes :math:`\sum_i G_{ii}^2` for tau. They agree when k(x, x) = 1; otherwise that term would not scale
-    as G does.
+    with :math:`\tau^2 = \sum_i G_{ii}^2 / p_i = n \sum_i G_{ii}^2`. If c is larger by the factor
+    :math:`\eta^2 = (1 + \sqrt{8 \log(1/\delta)})^2`, the same holds without the mean, with probability
+    :math:`1 - \delta` and :math:`\rho = \max_i G_{ii} / p_i` in the place of tau. The paper writes
+    :math:`\sum_i G_{ii}^2` for tau. Both agree if k(x, x) = 1; otherwise the paper's term does not scale as G does.
 
-    Why: let G = X^T X, A = X X^T, and B = sum of x_i x_i^T / (c p_i) over the draws. The approximation is X^T P X, P
-    the projector on the leading k eigenvectors of B. X^T (I - P) X has the eigenvalues of (I - P) A (I - P), so in
-    either norm its size is at most
+    Proof: let G = X^T X, A = X X^T, and B = sum of x_i x_i^T / (c p_i) over the draws. The approximation is X^T P X,
+    where P is the projector on the leading k eigenvectors of B. X^T (I - P) X has the eigenvalues of (I - P) A (I - P),
+    so in both norms its size is at most
 
     .. math:: \|(I-P) B (I-P)\| + \|A - B\| = \|B - B_k\| + \|A - B\| \le \|A - A_k\| + 2 \|A - B\|.
 
     B is a mean of c independent matrices with mean A, so
     :math:`E\|A - B\|_F^2 \le \frac1c \sum_i |x_i|^4 / p_i = \tau^2 / c`, and the added term is at most
-    :math:`2 \tau / \sqrt c`: epsilon tau at c = 4 / epsilon^2, in both norms. The paper's 64 k / epsilon^4 is more for
-    epsilon up to :math:`4 \sqrt k`, beyond which the larger of the two is taken. One draw moves :math:`\|A - B\|_F` by
-    at most 2 rho / c, so by McDiarmid's inequality it exceeds its mean by :math:`\rho \sqrt{2 \log(1/\delta) / c}` with
-    probability delta at most; the paper's 8 is more than this 2.
+    :math:`2 \tau / \sqrt c`: epsilon tau at c = 4 / epsilon^2, in both norms. The paper's 64 k / epsilon^4 is larger
+    for epsilon up to :math:`4 \sqrt k`; above, the larger of the two numbers is used. One draw changes
+    :math:`\|A - B\|_F` by at most 2 rho / c, so by McDiarmid's inequality :math:`\|A - B\|_F` exceeds its mean by
+    :math:`\rho \sqrt{2 \log(1/\delta) / c}` with probability at most delta; the paper has 8 instead of this 2.
 
-    It is a bound, and a loose one: a guarantee for the worst matrix. For the landmarks that a given matrix needs, read
-    the residual trace of ``rpcholesky``.
+    The bound is loose, because it holds for the worst matrix. To find how many landmarks a given matrix needs, read the
+    residual trace of ``rpcholesky``.
 
     Parameters
     ----------
     rank : int
         The rank k.
     epsilon : float
-        The added term, as a part of tau (which is n for a kernel with k(x, x) = 1).
+        The added term divided by tau (tau is n for a kernel with k(x, x) = 1).
     delta : float in (0, 1), optional
         Probability of failure; None bounds the mean.
     norm : {"fro", "spectral"}
@@ -97,7 +97,7 @@ def drineas_mahoney_error(
 
 
 def _size(diagonal: Array, delta: float | None) -> float:
-    """Return tau, or rho for a probability; rows with k(x, x) = 0 are never drawn, and leave no error."""
+    """Return tau, or rho if ``delta`` is given; rows with k(x, x) = 0 are never drawn and have no error."""
     positive = diagonal[diagonal > 0]
     squares = float(np.square(positive).sum())
     if not len(positive):
@@ -125,7 +125,7 @@ def _entry_bounds(chosen: Nystroem, task: Task) -> Iterator[Components]:
     """Bound every entry of the Gram matrix of X by the spectral norm of the error, with k = c in the theorem.
 
     The (c + 1)-th eigenvalue is at most trace / (c + 1), so the error is at most that plus 2 eta rho / sqrt(c).
-    All rows as landmarks leave no error; the theorem asks for fewer only where the diagonal is small.
+    With all rows as landmarks there is no error; the theorem gives a smaller number only if the diagonal is small.
     """
     if task.kind != "absolute":
         return

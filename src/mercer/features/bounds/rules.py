@@ -1,4 +1,4 @@
-"""What is asked of a bound, which inequalities are known for which map, and the inequalities that many maps share."""
+"""The task of a bound, the table of inequalities per map, and the inequalities that many maps share."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ LARGEST_NUMBER = 2**62
 
 @dataclass(frozen=True)
 class Components:
-    """A number of features that suffices, and why.
+    """A sufficient number of features, and the inequality that gives the number.
 
     Attributes
     ----------
     n_components : int
-        Features in all.
+        Total number of features.
     n_sketches : int
-        Sketches to average (``TensorSketch(n_sketches=...)``); 1 elsewhere.
+        Number of sketches to average (``TensorSketch(n_sketches=...)``); 1 for other maps.
     inequality : str
-        What it rests on.
+        The inequality that gives ``n_components``.
     nature : str
-        ``"bound"``: holds. ``"measured"``: the bound of independent frequencies, for a map whose frequencies are
-        orthogonal or quasi-random, and 10 %; their variance was no larger wherever it was measured. No theorem says so.
+        ``"bound"``: proved. ``"measured"``: the bound of independent frequencies plus 10 %, for a map with orthogonal
+        or quasi-random frequencies; in all measurements their variance was no larger, but there is no theorem.
         ``"optimistic"``: the paper's formula, which does not hold for every pair.
     alternatives : tuple of Components
-        What the other inequalities ask for, where that is less than 2^62.
+        The numbers of the other inequalities, if less than 2^62.
     """
 
     n_components: float
@@ -48,7 +48,7 @@ class Components:
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked for: the rows (a sample for pairs, all for radii), the error and the probability of missing it."""
+    """The task of a bound: the rows (a sample for pairs, all for radii), the error and the probability of failure."""
 
     kernel: Kernel
     X: Rows
@@ -87,30 +87,30 @@ _mean_squares: dict[type, Callable[[Any, Task], MeanSquare | None]] = {}
 
 
 def register_bounds(map_class: type, rule: Rule) -> None:
-    """Say which inequalities hold for a map: ``rule(map, task)`` yields what each of them asks for."""
+    """Register the inequalities of a map: ``rule(map, task)`` yields the number of features by each inequality."""
     _rules[map_class] = rule
 
 
 def register_mean_square(map_class: type, mean_square: Callable[[Any, Task], MeanSquare | None]) -> None:
-    """Say what bounds the mean squared error of a map, for Chebyshev's inequality on compositions of it."""
+    """Register a bound of the mean squared error of a map, for Chebyshev's inequality on composed maps."""
     _mean_squares[map_class] = mean_square
 
 
 def candidates(chosen: FeatureMap, task: Task) -> Iterator[Components]:
-    """Yield what every inequality that is known for a map asks for."""
+    """Yield the number of features by each known inequality of a map."""
     rule = of_nearest_ancestor(_rules, chosen)
     if rule is not None:
         yield from rule(chosen, task)
 
 
 def mean_square(chosen: FeatureMap, task: Task) -> MeanSquare | None:
-    """Return a bound on the mean squared error of a map, None where none is known."""
+    """Return a bound on the mean squared error of a map, or None if no bound is known."""
     known = of_nearest_ancestor(_mean_squares, chosen)
     return None if known is None else known(chosen, task)
 
 
 def by_chebyshev(chosen: FeatureMap, task: Task) -> Iterator[Components]:
-    """Yield what Chebyshev's inequality asks for, where a mean square is known; not for all pairs at once."""
+    """Yield the number of features by Chebyshev's inequality, if a mean square is known and kind is not uniform."""
     known = None if task.kind == "uniform" else mean_square(chosen, task)
     if known is not None:
         allowed = task.delta * task.targets() ** 2
@@ -119,7 +119,7 @@ def by_chebyshev(chosen: FeatureMap, task: Task) -> Iterator[Components]:
 
 
 def least(enough: Callable[[int], bool], first: int = 1) -> float:
-    """Return the least number that is enough, inf beyond 2^62; more must always be enough too."""
+    """Return the smallest sufficient number, or inf above 2^62; every larger number must be sufficient too."""
     high = first
     while not enough(high):
         high *= 2
@@ -135,7 +135,7 @@ def least(enough: Callable[[int], bool], first: int = 1) -> float:
 def hoeffding(task: Task, bound: float, *, lipschitz: float = 0.0, radius: float = 0.0) -> float:
     """Return the number of independent draws, each within +-bound, whose mean is within the error.
 
-    With a Lipschitz constant, over a net of the ball of that radius; without, for one pair.
+    With a Lipschitz constant the result holds for all pairs in a ball, by a net of its points; without, for one pair.
     """
     if task.kind == "uniform":
         n_features = task.X.shape[1]

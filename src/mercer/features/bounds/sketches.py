@@ -1,18 +1,18 @@
-"""How many features of the maps of dot-product kernels for a wanted error, each inequality with its constants.
+"""The number of features that maps of dot-product kernels need for a given error: the inequalities and constants.
 
 Throughout, delta = 1 - confidence, and D is the number of features.
 
 - Chebyshev: P(|khat - k| >= eps) <= Var / eps^2, with the exact variance of the map.
-- Hoeffding over t averaged Tensor Sketches (Pham and Pagh, 2013, Lemmas 8 and 9): one sketch lies within +-R^(2p), R
-  the largest 1-norm of a row [sqrt(gamma) x, sqrt(coef0)], so P(|khat - k| >= eps) <= 2 exp(-t eps^2 / (2 R^(4p))),
-  whatever the width of a sketch.
-- Hoeffding over the D features of Random Maclaurin: |D Z(x) Z(y)| <= B = Q p f(p R^2), with Q the mass p^-(n+1) of the
-  degrees in the distribution before it is normalised, so P(|khat - k| >= eps) <= 2 exp(-D eps^2 / (2 B^2)).
+- Hoeffding over t averaged Tensor Sketches (Pham and Pagh, 2013, Lemmas 8 and 9): one sketch lies within +-R^(2p),
+  where R is the largest 1-norm of a row [sqrt(gamma) x, sqrt(coef0)]. So
+  P(|khat - k| >= eps) <= 2 exp(-t eps^2 / (2 R^(4p))) for any width of a sketch.
+- Hoeffding over the D features of Random Maclaurin: |D Z(x) Z(y)| <= B = Q p f(p R^2), where Q is the sum of p^-(n+1)
+  over the degrees in the distribution. So P(|khat - k| >= eps) <= 2 exp(-D eps^2 / (2 B^2)).
 - Uniform over all rows of the ball |x|_1 <= R (Kar and Karnick, 2012, Theorem 4): the inequality at eps/2 on the pairs
-  of a net of radius r = eps / (4L) in the Euclidean norm, of at most (1 + 2R/r)^d points, and the Lipschitz constant
-  L of the error between them: D >= (8 B^2 / eps^2) (ln(2/delta) + 2 d ln(1 + 8 R L / eps)). For Random Maclaurin
-  L = R f'(R^2) + Q p^2 sqrt(d) R f'(p R^2), from |grad Z| <= sqrt(a_N / q_N) N sqrt(d) R^(N-1); for Tensor Sketch
-  L = (1 + sqrt(d)) p R^(2p-1), since a sketch is linear in each factor and bounded by the 1-norms of all.
+  of a net of radius r = eps / (4L) in the Euclidean norm, with at most (1 + 2R/r)^d points, and a Lipschitz constant L
+  of the error between the points: D >= (8 B^2 / eps^2) (ln(2/delta) + 2 d ln(1 + 8 R L / eps)). For Random Maclaurin
+  L = R f'(R^2) + Q p^2 sqrt(d) R f'(p R^2), from |grad Z| <= sqrt(a_N / q_N) N sqrt(d) R^(N-1). For Tensor Sketch
+  L = (1 + sqrt(d)) p R^(2p-1), since a sketch is linear in each factor and bounded by the product of the 1-norms.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Maps made of maps: what they share.
+"""The base classes of maps made of other maps.
 
-The members are cloned and drawn from the composition's own ``random_state``: two members with one seed would make a
-product biased.
+The members are cloned and drawn from the ``random_state`` of the composed map: two members with the same seed would
+make a product biased.
 """
 
 from copy import copy
@@ -18,13 +18,13 @@ from mercer.structures.domains import Domain
 
 
 class Composition(FeatureMap):
-    """A map made of other maps; its kernel follows from theirs."""
+    """A map made of other maps; its kernel follows from the kernels of the members."""
 
     maps: Any
     maps_: list[FeatureMap]
 
     def members(self) -> list[FeatureMap]:
-        """Return the maps as given, unfitted copies; one ``TensorSketch`` where none is given."""
+        """Return unfitted copies of the given maps; one ``TensorSketch`` if no maps are given."""
         members = (
             [TensorSketch()] if self.maps is None else list(self.maps) if isinstance(self.maps, list | tuple) else []
         )
@@ -76,7 +76,7 @@ class Wrapper(Composition):
 
     @property
     def maps(self) -> Any:
-        """The map, as the list of members that a composition has."""
+        """The list of members, which holds one map."""
         return None if self.map is None else [self.map]
 
     def _fit_map(self, X: Rows, rng: np.random.RandomState) -> None:

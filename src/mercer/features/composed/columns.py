@@ -1,4 +1,4 @@
-"""Maps of transformed rows: of scaled columns, and of some of the columns."""
+"""Maps of transformed rows: rows with scaled columns, and rows with some of the columns."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from mercer.state import Member, Sizes, Stored, require
 
 
 class _Transformed(Wrapper):
-    """A map of transformed rows. A subclass writes ``wrapped``, the kernel that does the same."""
+    """A map of transformed rows. A subclass writes ``wrapped``, which applies the same transformation to a kernel."""
 
     _stored = Stored(
         map_=Member(FeatureMap, {"n_features_in_": "inner", "n_features_out_": "D"}),
@@ -24,21 +24,21 @@ class _Transformed(Wrapper):
 
     @abstractmethod
     def wrapped(self, kernel: Kernel) -> Kernel:
-        """Return the kernel of transformed rows, by the parameters."""
+        """Return the given kernel on transformed rows; the parameters define the transformation."""
 
     def _transformed(self, X: Rows) -> Rows:
         """Transform rows as in ``fit``."""
         return _apply(self._applied, X)
 
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
-        self._applied = self.wrapped(Linear())  # a frozen value: what the parameters become later does not matter
+        self._applied = self.wrapped(Linear())  # an immutable copy: later changes of the parameters have no effect
         self._fit_map(self._transformed(X), rng)
         self.kernel_ = self.wrapped(self.map_.kernel_)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         width = self._transformed(np.empty((0, sizes["d"]))).shape[1]
-        require(width == sizes["inner"], "map_ must take the columns that are left")
+        require(width == sizes["inner"], "map_ must have the number of selected columns")
 
     def most_features(self, n_features: int) -> float:
         return super().most_features(self.width_of(n_features))
@@ -47,7 +47,7 @@ class _Transformed(Wrapper):
         return super().least_features(self.width_of(n_features))
 
     def width_of(self, n_features: int) -> int:
-        """Return how many of ``n_features`` columns are left."""
+        """Return the number of columns after the transformation of ``n_features`` columns."""
         return int(_apply(self.wrapped(Linear()), np.empty((0, n_features))).shape[1])
 
     def writer(self, X: Rows) -> Writer:
@@ -79,9 +79,9 @@ class ScaleColumns(_Transformed):
     ----------
     map : feature map, default=TensorSketch()
     weights : sequence of float or None
-        The factor of each column; None leaves them as they are.
+        The factor of each column; None: no scaling.
     random_state : int, RandomState or None
-        Draws the map; its own is not used.
+        Seed of the draw; the ``random_state`` of ``map`` is not used.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class SelectColumns(_Transformed):
     columns : sequence of int or None
         Column numbers, from 0; None takes all.
     random_state : int, RandomState or None
-        Draws the map; its own is not used.
+        Seed of the draw; the ``random_state`` of ``map`` is not used.
 
     Attributes
     ----------

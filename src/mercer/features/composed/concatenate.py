@@ -19,10 +19,10 @@ class Concatenate(Composition):
     ----------
     maps : list of feature maps, default=[TensorSketch()]
     n_components : int or None
-        Features in all, shared equally among the members; a member that needs fewer (``LinearFeatures`` on few
-        columns) leaves the rest to the others. None: each member's own ``n_components``.
+        Total number of features, divided equally among the members; if a member needs fewer (``LinearFeatures`` on few
+        columns), the other members get the remaining features. None: each member's ``n_components``.
     random_state : int, RandomState or None
-        Draws all members, independently; their own is not used.
+        Seed of all members, drawn independently; the ``random_state`` of a member is not used.
 
     Attributes
     ----------
@@ -64,10 +64,10 @@ class Concatenate(Composition):
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         width = sum(member.n_features_out_ for member in self.maps_)
-        require(sizes["D"] == width, "n_features_out must be the features of all maps_")
+        require(sizes["D"] == width, "n_features_out must be the sum of the features of maps_")
 
     def _share(self, members: list[FeatureMap], n_features: int) -> None:
-        """Give every member an equal part, after those that need less have taken what they need."""
+        """Divide the features equally; a member that needs fewer gets fewer, and the others share the remainder."""
         least = len(members)
         way_out = "Each member needs at least one feature."
         left = check_integer("Concatenate", "n_components", self.n_components, least=least, way_out=way_out)
@@ -116,7 +116,7 @@ class Concatenate(Composition):
 
 
 def shares(most: Sequence[float], n_components: int) -> list[int]:
-    """Share features equally, after the members that can use fewer have taken what they can use."""
+    """Divide features equally; members with a limit get at most their limit, and the others share the remainder."""
     out, left = [0] * len(most), n_components
     for place, i in enumerate(sorted(range(len(most)), key=lambda i: most[i])):
         out[i] = int(min(left // (len(most) - place), most[i]))

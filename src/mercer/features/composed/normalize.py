@@ -10,15 +10,15 @@ from mercer.kernels.functions import inverse_lengths
 
 
 class Normalize(Wrapper):
-    """The map of ``Normalized(k)``: the features z(x) of k over sqrt(k(x, x)).
+    """The map of ``Normalized(k)``: the features z(x) of k, divided by sqrt(k(x, x)).
 
-    The length is the kernel's own, not the features': so the estimate stays unbiased.
+    The divisor is the exact sqrt(k(x, x)) and not the length of z(x), so the estimate stays unbiased.
 
     Parameters
     ----------
     map : feature map, default=TensorSketch()
     random_state : int, RandomState or None
-        Draws the map; its own is not used.
+        Seed of the draw; the ``random_state`` of ``map`` is not used.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ class Rescale(Wrapper):
     scale : float, default=1.0
         The multiple of the kernel, positive.
     random_state : int, RandomState or None
-        Draws the map; its own is not used.
+        Seed of the draw; the ``random_state`` of ``map`` is not used.
 
     Attributes
     ----------

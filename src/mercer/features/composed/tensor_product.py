@@ -19,15 +19,15 @@ from mercer.validation import check_integer
 class TensorProduct(Composition):
     r"""The map of a product of kernels: the count sketch of the tensor product of the members' features.
 
-    As in Tensor Sketch, with each member's features in the place of one factor: unbiased when the members are.
+    The features of each member take the place of one factor of a Tensor Sketch. Unbiased if all members are unbiased.
 
     Parameters
     ----------
     maps : list of feature maps, default=[TensorSketch()]
-        Each with its own ``n_components``.
+        Each map has its own ``n_components``.
     n_components : int, default=100
     random_state : int, RandomState or None
-        Draws the members and the hashes, independently.
+        Seed of the members and of the hashes, all drawn independently.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class TensorProduct(Composition):
 
     Notes
     -----
-    ``variance`` is exact where all members are exact maps. Otherwise the members are re-drawn, and the variance of the
-    hashes is exact for each draw.
+    ``variance`` is exact if all members are exact maps. Otherwise the members are re-drawn several times, and for each
+    draw the variance due to the hashes is exact.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class TensorProduct(Composition):
         super()._check_stored(sizes)
         require(sizes["m"], "maps_ must not be empty")
         for member, index, sign in zip(self.maps_, self.index_, self.sign_, strict=True):
-            require(len(index) == len(sign) == member.n_features_out_, "index_ must have a bucket a feature")
+            require(len(index) == len(sign) == member.n_features_out_, "index_ must have one bucket per feature")
 
     @override
     def writer(self, X: Rows) -> Writer:
@@ -131,8 +131,8 @@ class TensorProduct(Composition):
 
     @override
     def squared_error(self, X: Array, Y: Array, kernel_values: Array) -> Array:
-        # The mean over the hashes, which are independent of the members: features that share a bucket are rare, and
-        # 200 draws of the hashes may see none.
+        # The mean over the hashes is computed in closed form (hashes and members are independent): collisions are rare,
+        # and 200 draws of the hashes may contain none.
         factors = self._factors(X, Y)
         product = np.prod([factor.t for factor in factors], axis=0)
         return np.asarray(tensor_sketch_variance(factors, self.n_features_out_) + (product - kernel_values) ** 2)

@@ -1,4 +1,4 @@
-"""Degrees of a Maclaurin series: which are in play, how likely each is drawn, and what leaving some out costs."""
+"""Degrees of a Maclaurin series: which degrees are used, their probabilities, and the error of leaving some out."""
 
 from math import ceil, log2
 
@@ -9,14 +9,13 @@ from mercer._typing import Array, Rows, is_sparse
 from mercer.kernels import DotProductKernel
 from mercer.validation import check_integer, check_real
 
-# Degrees less likely than this are left out of the distribution of a series that does not end: no draw would ever show
-# them.
+# An infinite series leaves out the degrees whose probability is below this number: no draw would ever show them.
 _LEAST_LOG2_PROBABILITY = -60
 _TAIL_TERMS = 10_000
 
 
 def check_coefficients(owner: str, kernel: DotProductKernel, last: int) -> Array:
-    """Return a_0, ..., a_last, refusing a negative one: the function would not be a kernel."""
+    """Return a_0, ..., a_last; refuse a negative coefficient, with which the function would not be a kernel."""
     coefficients = kernel.maclaurin(last)
     bad = np.flatnonzero(~(coefficients >= 0))
     if len(bad):
@@ -48,7 +47,7 @@ def series(owner: str, kernel: DotProductKernel, p: float, max_degree: int | Non
 def degree_distribution(coefficients: Array, p: float, first: int = 0) -> Array:
     """Return probabilities proportional to p^-(n+1) over the degrees n >= first with a_n > 0; zeros if there are none.
 
-    Kar and Karnick's p^-(n+1) itself is a distribution only for p = 2 and a series with every degree.
+    Kar and Karnick's p^-(n+1) sums to one only if p = 2 and the series has every degree.
 
     >>> import numpy as np
     >>> degree_distribution(np.array([1.0, 0.0, 1.0]), p=2.0)
@@ -66,7 +65,7 @@ def largest_square(X: Rows) -> float:
 
 
 def check_radius(owner: str, kernel: DotProductKernel, largest: float) -> float:
-    """Return the largest argument of the series, refusing one on which it does not converge."""
+    """Return the largest argument of the series; refuse an argument at which the series does not converge."""
     if largest >= kernel.radius:
         raise ValueError(
             f"{owner}: {kernel!r} needs |x|^2 < {kernel.radius:g} on every row, and X reaches {largest:.6g}. "
@@ -76,7 +75,7 @@ def check_radius(owner: str, kernel: DotProductKernel, largest: float) -> float:
 
 
 def tail(kernel: DotProductKernel, first: int, r: float) -> float:
-    """Return the sum of a_n r^n from n = ``first`` on: the most that leaving those degrees out can lose."""
+    """Return the sum of a_n r^n over n >= ``first``: the largest error of leaving out those degrees."""
     total, quiet = 0.0, 0
     last = _TAIL_TERMS if kernel.last_degree is None else kernel.last_degree
     for n in range(first, last + 1):
@@ -86,13 +85,13 @@ def tail(kernel: DotProductKernel, first: int, r: float) -> float:
             return float("inf")
         total += term
         quiet = quiet + 1 if term <= 1e-17 * total else 0
-        if quiet > 8:  # several in a row: a series may skip degrees
+        if quiet > 8:  # several negligible terms in sequence, since a series may skip degrees
             break
     return total
 
 
 def variance_ratio(kernel: DotProductKernel, p: float, moment: float) -> float:
-    """Return the largest ratio of successive terms of the variance series; from 1 on the series diverges.
+    """Return the largest ratio of successive terms of the variance series; the series diverges if the ratio is >= 1.
 
     The terms are a_n^2 / q_n m^n with m = E[W(x)^2 W(y)^2] of one factor W, which is largest at x = y: ``moment`` is
     the largest E[W(x)^4].
@@ -106,7 +105,7 @@ def largest_sign_moment(X: Rows) -> float:
 
 
 def _power_sums(X: Rows, n: int) -> Array:
-    """Return sum_i x_i^n of each row in float64: the square of a float32 overflows early."""
+    """Return sum_i x_i^n of each row, in float64 because powers of float32 numbers overflow early."""
     if is_sparse(X):
         powers = sparse.csr_array((X.data.astype(np.float64) ** n, X.indices, X.indptr), shape=X.shape)
         return np.asarray(powers.sum(axis=1)).ravel()

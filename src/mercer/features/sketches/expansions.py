@@ -1,8 +1,8 @@
 """Kernels as sums over degrees around an anchor.
 
 Each expansion writes k(x, y) = sum_k g_k(x) g_k(y) <v(x), v(y)>^k, with v(x) = [scale x, constant] - a(x) u for an
-anchor u. Moving the anchor to where the rows are makes v short, so that low degrees, which have exact features, carry
-nearly all of the kernel.
+anchor u. If the anchor lies near the rows, v is short, and the low degrees, which have exact features, carry nearly all
+of the kernel.
 """
 
 from abc import ABC, abstractmethod
@@ -22,9 +22,9 @@ from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel, Poly
 from mercer.parallel import row_blocks
 from mercer.state import LARGEST_DEGREE, Count, Many, Real, Reals, Sizes, Stored, part, require
 
-_SERIES_DEGREES = 30  # of a series that does not end: 30! is beyond 1e32
+_SERIES_DEGREES = 30  # last degree of an infinite series: 30! is above 1e32
 _POWER_STEPS = 20
-# Columns of a sample that are dense at once: 2.5 MB of 300 rows.
+# Columns of a sample that are made dense at the same time: 2.5 MB for 300 rows.
 _COLUMNS_AT_ONCE = 1024
 
 
@@ -49,7 +49,7 @@ class Expansion(ABC):
         """Return g_k(x), shape (n, last_degree + 1), given <[scale x, constant], u> and |v(x)|^2 of each row."""
 
     def multiple(self, projection: Array) -> Array:
-        """Return a(x), how often the anchor is taken off a row; once, unless a subclass projects."""
+        """Return a(x), the multiple of the anchor that is subtracted from each row: 1, unless a subclass projects."""
         return np.ones_like(projection)
 
     @property
@@ -64,12 +64,12 @@ class Expansion(ABC):
 
     @abstractmethod
     def reach(self, longest: float) -> float:
-        """Return a guess of |v| for rows to come, where the rows of ``fit``, of length ``longest``, have v = 0."""
+        """Return a guess of |v| for new rows, for when all rows of ``fit``, of length ``longest``, have v = 0."""
 
     def beyond(self, kernel: Kernel, X: Rows) -> float:
-        """Return the most that degrees beyond the last one carry of k(x, x) on the rows of X.
+        """Return the largest part of k(x, x), over the rows of X, that the degrees above the last degree carry.
 
-        No pair of rows loses more, by the inequality of Cauchy and Schwarz.
+        By the Cauchy-Schwarz inequality, no pair of rows loses more.
         """
         return 0.0
 
@@ -85,12 +85,12 @@ class Expansion(ABC):
         return V, self.weights(projection, np.einsum("ij,ij->i", V, V)).astype(X.dtype)
 
     def moments(self, X: Rows) -> tuple[PairMoments, Array]:
-        """Return the moments of all pairs of float64 rows v, and the weights; of many columns a part at a time."""
+        """Return the moments of all pairs of float64 rows v, and the weights; many columns are processed in parts."""
         n = X.shape[1]
         projection = self.scale * (X @ self.u[:n]) + self.constant * self.u[n:].sum()
         a = self.multiple(projection)[:, None]
         used = np.unique(X.indices) if is_sparse(X) else np.arange(n)
-        unused = np.delete(self.u[:n], used)  # where x is 0 in all rows, v is -a u
+        unused = np.delete(self.u[:n], used)  # columns that are 0 in all rows, where v = -a u
         t, s = (a @ a.T) * np.sum(unused**2), (a**2 @ (a**2).T) * np.sum(unused**4)
         last = self.constant - a * self.u[n:]
         t, s = t + last @ last.T, s + last**2 @ (last**2).T
@@ -107,7 +107,7 @@ class Expansion(ABC):
         return PairMoments(t, np.outer(squares, squares), s), self.weights(projection, squares)
 
     def sparse_rows(self, X: sparse.csr_array) -> tuple[Array, Array]:
-        """Return a(x) and the weights of CSR rows, without making v: its sketches follow from those of x and u."""
+        """Return a(x) and the weights of CSR rows without making v: sketches of v follow from sketches of x and u."""
         projection, square = self._sparse_squares(X)
         return self.multiple(projection), self.weights(projection, square)
 
@@ -129,7 +129,7 @@ class Expansion(ABC):
 @part("SeriesExpansion")
 @dataclass(frozen=True)
 class SeriesExpansion(Expansion):
-    """f(<x, y>) by its own Maclaurin series, anchored at 0: g_k = sqrt(a_k)."""
+    """f(<x, y>) by the Maclaurin series of f, with the anchor at 0: g_k = sqrt(a_k)."""
 
     _stored = Stored(
         coefficients=Many(Real(0.0), of=tuple),
@@ -138,15 +138,15 @@ class SeriesExpansion(Expansion):
     coefficients: tuple[float, ...] = ()
 
     def weights(self, projection: Array, square: Array) -> Array:
-        """Return the roots of the coefficients, the same for every row."""
+        """Return the square roots of the coefficients, the same for every row."""
         return np.tile(np.sqrt(self.coefficients), (len(projection), 1))
 
     def _check_stored(self, sizes: Sizes) -> None:
-        require(len(self.coefficients) == self.last_degree + 1, "coefficients must be as many as degrees")
+        require(len(self.coefficients) == self.last_degree + 1, "there must be one coefficient per degree")
 
     @property
     def degrees(self) -> list[int]:
-        """The degrees with a coefficient."""
+        """The degrees whose coefficient is not 0."""
         return np.flatnonzero(self.coefficients).tolist()
 
     def reach(self, longest: float) -> float:
@@ -154,7 +154,7 @@ class SeriesExpansion(Expansion):
         return sqrt(0.5)
 
     def beyond(self, kernel: Any, X: Rows) -> float:
-        """Return the tail of the series at the longest row."""
+        """Return the sum of the terms that are left out, at the longest row."""
         return tail(kernel, self.last_degree + 1, largest_square(X))
 
 
@@ -172,14 +172,14 @@ class _FactorialExpansion(Expansion):
     @property
     @abstractmethod
     def rate(self) -> float:
-        """What <v(x), v(y)> is multiplied by."""
+        """The factor of <v(x), v(y)>."""
 
     def reach(self, longest: float) -> float:
-        """Return the length at which every degree k carries 1 / k! of the constant."""
+        """Return the length |v| at which the term of each degree k is 1 / k! times the constant term."""
         return float(self.rate**-0.5)
 
     def beyond(self, kernel: Kernel, X: Rows) -> float:
-        """Return the largest k(x, x) P(N > last degree), with N of the Poisson distribution of mean rate |v(x)|^2."""
+        """Return the largest k(x, x) P(N > last degree), where N is Poisson with mean rate * |v(x)|^2."""
         with np.errstate(over="ignore", invalid="ignore"):
             lost = kernel.evaluate_diag(X) * gammainc(self.last_degree + 1, self.rate * self.squares(X))
         return float(np.nan_to_num(lost, nan=np.inf).max())
@@ -196,7 +196,7 @@ class ExponentialExpansion(_FactorialExpansion):
         return self.gamma
 
     def weights(self, projection: Array, square: Array) -> Array:
-        """Return the envelope times the roots of gamma^k / k!."""
+        """Return the envelope times sqrt(gamma^k / k!)."""
         envelope = np.exp(self.gamma * (projection - self.u @ self.u / 2))
         return np.outer(envelope, _factorial_roots(self.gamma, self.last_degree))
 
@@ -212,29 +212,29 @@ class GaussianExpansion(_FactorialExpansion):
         return 2 * self.gamma
 
     def weights(self, projection: Array, square: Array) -> Array:
-        """Return the envelope times the roots of (2 gamma)^k / k!."""
+        """Return the envelope times sqrt((2 gamma)^k / k!)."""
         return np.outer(np.exp(-self.gamma * square), _factorial_roots(2 * self.gamma, self.last_degree))
 
 
 @part("SplitExpansion")
 @dataclass(frozen=True)
 class SplitExpansion(Expansion):
-    """(gamma <x, y> + c)^p split along a unit vector u: a(x) = <[sqrt(gamma) x, sqrt(c)], u>, v the rest of the row.
+    """(gamma <x, y> + c)^p split along a unit vector u: a(x) = <[sqrt(gamma) x, sqrt(c)], u>, and v is the remainder.
 
-    The rest is orthogonal to u, so the power of <x, y> = a a' + <v, v'> expands to g_k = sqrt(C(p, k)) a^(p-k).
+    The remainder v is orthogonal to u, so gamma <x, y> + c = a a' + <v, v'>, and g_k = sqrt(C(p, k)) a^(p-k).
     """
 
     def multiple(self, projection: Array) -> Array:
-        """Return the projection itself: v is orthogonal to u."""
+        """Return the projection on u, so that v is orthogonal to u."""
         return projection
 
     def weights(self, projection: Array, square: Array) -> Array:
-        """Return the binomial roots times the powers of the projection."""
+        """Return sqrt(C(p, k)) times powers of the projection."""
         p = self.last_degree
         return np.stack([sqrt(comb(p, k)) * projection ** (p - k) for k in range(p + 1)], axis=1)
 
     def reach(self, longest: float) -> float:
-        """Return the length of the rows: a rest as long as the part along u."""
+        """Return the length of the rows: the remainder is then as long as the part along u."""
         return longest or 1.0
 
 
@@ -249,7 +249,7 @@ def mean_row(X: Rows) -> Array:
 
 
 def series_expansion(owner: str, kernel: DotProductKernel, n_features: int) -> SeriesExpansion:
-    """Return the Maclaurin expansion of a dot-product kernel, refusing a negative coefficient."""
+    """Return the Maclaurin expansion of a dot-product kernel; refuse a negative coefficient."""
     last = _SERIES_DEGREES if kernel.last_degree is None else kernel.last_degree
     coefficients = check_coefficients(owner, kernel, last)
     return SeriesExpansion(np.zeros(n_features), last, coefficients=tuple(coefficients.tolist()))
@@ -288,5 +288,5 @@ def _unit(u: Array) -> Array:
 
 
 def _shrunk(u: Array) -> Array:
-    """Return a vector times the power of 2, which rounds nothing, that keeps its squares within the range of floats."""
+    """Return a vector times a power of 2 (exact, without rounding), so that squares neither overflow nor underflow."""
     return np.ldexp(u, -int(np.frexp(np.abs(u).max())[1]))

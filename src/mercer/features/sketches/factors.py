@@ -29,7 +29,7 @@ class Factors(ABC):
     @property
     @abstractmethod
     def numbers_per_factor(self) -> int:
-        """How many numbers per factor a row needs while its features are made."""
+        """Numbers of working memory per row and factor during a transform."""
 
     @abstractmethod
     def mean(self, X: Array, Y: Array) -> Array:
@@ -41,15 +41,15 @@ class Factors(ABC):
 
     @abstractmethod
     def largest_moment(self, X: Rows) -> float:
-        """Return the largest E[W(x)^4] over the rows of X, 0 where it is not known."""
+        """Return the largest E[W(x)^4] over the rows of X; 0 if this moment is not known."""
 
     @abstractmethod
     def divergence(self, ratio: float) -> tuple[str, str]:
-        """Return what makes the variance infinite, and the way out, where it is ``ratio`` times too large."""
+        """Return the quantity that makes the variance infinite by being ``ratio`` times too large, and the way out."""
 
     @abstractmethod
     def largest_product(self, norm: float, n_features: int, degree: int) -> float:
-        """Bound the products of ``degree`` factors on rows no longer than ``norm``."""
+        """Return a bound of products of ``degree`` factors on rows of length at most ``norm``."""
 
     @property
     @abstractmethod
@@ -58,7 +58,7 @@ class Factors(ABC):
 
     @abstractmethod
     def redrawn(self, n_features: int, n_factors: int, rng: np.random.RandomState) -> Self:
-        """Return other draws, for rows of ``n_features`` columns."""
+        """Return new draws, for rows of ``n_features`` columns."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,14 @@ class SignFactors(Factors):
 
 @dataclass(frozen=True)
 class DrawnFactors(Factors):
-    """Scalar draws of the inner kernel of a composed one."""
+    """Scalar draws of the inner kernel of a composed kernel."""
 
     kernel: Composed
     draws: ScalarDraws
 
     @classmethod
     def draw(cls, kernel: Composed, X: Rows, n_factors: int, rng: np.random.RandomState) -> Self:
-        """Draw ``n_factors`` factors, and one where there is none to draw."""
+        """Draw ``n_factors`` factors, at least one."""
         return cls(kernel, scalar_draws(kernel.inner, X, max(n_factors, 1), rng))
 
     @override
@@ -143,7 +143,7 @@ class DrawnFactors(Factors):
     @property
     @override
     def numbers_per_factor(self) -> int:
-        return 4  # as a map makes and orders them
+        return 4  # a map makes the draws, then reorders them
 
     @override
     def mean(self, X: Array, Y: Array) -> Array:

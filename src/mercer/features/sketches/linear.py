@@ -1,4 +1,4 @@
-"""The linear kernel's own map: the columns themselves, or their count sketch where they are too many."""
+"""The map of the linear kernel: the columns of X, or a count sketch of the columns if there are too many."""
 
 import numpy as np
 
@@ -13,15 +13,15 @@ from mercer.state import Sizes, require
 
 
 class LinearFeatures(KernelMap):
-    """The map of ``Linear()``: exact with n_features features, a count sketch when ``n_components`` is fewer.
+    """The map of ``Linear()``: exact with n_features features, a count sketch if ``n_components`` is smaller.
 
-    ``n_components`` is an upper limit here: d columns need no more than d features, and take no more.
+    ``n_components`` is an upper limit: d columns need at most d features, so the map never makes more.
 
     Parameters
     ----------
     kernel : Linear, default=Linear()
     n_components : int, default=100
-        Most features to use.
+        Largest number of features.
     random_state : int, RandomState or None
 
     Attributes
@@ -92,4 +92,6 @@ class LinearFeatures(KernelMap):
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         width = sizes["d"] if self._exact else sizes["D"]
-        require(sizes["D"] == width and sizes["c"] in (0, sizes["d"]), "index_ must be empty or hold a bucket a column")
+        require(
+            sizes["D"] == width and sizes["c"] in (0, sizes["d"]), "index_ must be empty or have a bucket per column"
+        )

@@ -37,23 +37,23 @@ class RandomMaclaurin(KernelMap):
 
     .. math:: z_i(x) = \sqrt{a_N / (q_N D)} \prod_{j=1}^{N} \langle \omega_j, x \rangle
 
-    The estimate is unbiased but for degrees left out (``max_degree``, and in an endless series degrees with a
-    probability below 2^-60), and ``variance`` returns its exact mean squared error, which counts them. Kar and
-    Karnick's distribution :math:`p^{-(N+1)}` sums to one only for p = 2 and an endless series, so it is normalised
-    here.
+    The estimate is unbiased, except for degrees that are left out: degrees above ``max_degree``, and in an infinite
+    series degrees with a probability below 2^-60. ``variance`` returns the exact mean squared error, which includes
+    the bias of degrees left out. Kar and Karnick's distribution :math:`p^{-(N+1)}` sums to one only for p = 2 and an
+    infinite series, so mercer normalises the distribution.
 
     Parameters
     ----------
     kernel : dot-product kernel or Composed, default=Polynomial(2)
-        Over ``Composed(f, inner)`` each factor of each feature is a fresh scalar draw of the inner kernel's map.
+        For ``Composed(f, inner)`` each factor of each feature is an independent scalar draw of the inner kernel's map.
     n_components : int, default=100
-        Number of features of the whole output, those of ``h01`` included.
+        Number of features in all, including the exact features of ``h01``.
     random_state : int, RandomState or None
     h01 : bool, default=False
-        Take the constant :math:`\sqrt{a_0}` and the linear part :math:`\sqrt{a_1} x` exactly (n_features + 1 of the
-        features), and draw only degrees from 2 on.
+        Represent the constant :math:`\sqrt{a_0}` and the linear part :math:`\sqrt{a_1} x` exactly (n_features + 1 of
+        the features), and draw only degrees of 2 and above.
     max_degree : int or None
-        Leave out higher degrees; ``truncation_error_`` bounds what that loses.
+        Leave out higher degrees; ``truncation_error_`` bounds the resulting error.
     p : float, default=2.0
         Base of the distribution of degrees, above 1.
 
@@ -62,10 +62,10 @@ class RandomMaclaurin(KernelMap):
     degrees_ : ndarray of int64
         Degree of each random feature, highest first.
     signs_ : ndarray of int8, shape (n_features, sum of degrees_)
-        The sign vectors: one factor of all features that have it after the other. Empty for a composed kernel, whose
-        factors are drawn by ``inner_``.
+        The sign vectors: the first factor of all features, then the second factor of all features of degree 2 or more,
+        and so on. Empty for a composed kernel, whose factors are in ``inner_``.
     inner_ : ScalarDraws or None
-        The draws of the inner kernel of a composed one.
+        The draws of the inner kernel of a composed kernel.
     coefficients_ : ndarray
         Maclaurin coefficient of each degree.
     distribution_ : ndarray
@@ -77,8 +77,8 @@ class RandomMaclaurin(KernelMap):
 
     Notes
     -----
-    Time O(nnz(x) sum(degrees_)) a row, with an eighth of the operations where X is dense. Memory: one byte an entry of
-    ``signs_``, and for CSR rows its copy in X's precision during a transform.
+    Time O(nnz(x) sum(degrees_)) per row; dense rows take an eighth of the operations. Memory: one byte per entry of
+    ``signs_``; for CSR rows also a copy of ``signs_`` in X's precision during a transform.
 
     References
     ----------
@@ -125,7 +125,7 @@ class RandomMaclaurin(KernelMap):
     def check_kernel(self, kernel: Kernel) -> None:
         if isinstance(kernel, Composed) and self.h01:
             raise ValueError(
-                f"{_NAME}: h01=True takes the linear part exactly, and the linear part of {kernel!r} is the inner "
+                f"{_NAME}: h01=True needs an exact linear part, and the linear part of {kernel!r} is the inner "
                 "kernel itself, which is not exact. Leave h01 out."
             )
         if not isinstance(kernel, DotProductKernel | Composed):
@@ -147,9 +147,9 @@ class RandomMaclaurin(KernelMap):
         require(np.all(degrees[1:] <= degrees[:-1]), "degrees_ must not ascend")
         require(np.all(self.distribution_[degrees] > 0), "distribution_ must be positive for every degree drawn")
         composed = isinstance(self.kernel_, Composed)
-        require(composed == (self.inner_ is not None), "inner_ must be there for a composed kernel, and for no other")
-        require(sizes["v"] == (0 if composed else n_factors), "signs_ must have a vector a factor")
-        require(not composed or sizes["draws"] == max(n_factors, 1), "inner_ must have a draw a factor")
+        require(composed == (self.inner_ is not None), "only a composed kernel has an inner_, and needs one")
+        require(sizes["v"] == (0 if composed else n_factors), "signs_ must have one vector per factor")
+        require(not composed or sizes["draws"] == max(n_factors, 1), "inner_ must have one draw per factor")
         a0, a1 = _first_two(self.coefficients_)
         exact = sizes["D"] - sizes["r"]
         require(exact in (0, int(a0 > 0) + sizes["d"] * int(a1 > 0)), "n_features_out must count the features")
@@ -174,19 +174,19 @@ class RandomMaclaurin(KernelMap):
         return exact + n_random
 
     def _keep(self, factors: Factors, n_features: int) -> None:
-        """Set the fitted attributes of the factors; those of the other kind are empty."""
+        """Set the fitted attributes of the factors; the attributes of the other kind of factors are empty."""
         self.signs_ = factors.signs if isinstance(factors, SignFactors) else np.zeros((n_features, 0), dtype=np.int8)
         self.inner_ = factors.draws if isinstance(factors, DrawnFactors) else None
 
     @property
     def _factors(self) -> Factors:
-        """The fitted factors, whose kind is decided by the kernel."""
+        """The fitted factors; the kernel decides their kind."""
         if isinstance(self.kernel_, Composed):
             return DrawnFactors(self.kernel_, cast(ScalarDraws, self.inner_))
         return SignFactors(self.signs_)
 
     def _exact_width(self, coefficients: Array, n_features: int) -> int:
-        """Return how many features H0/1 appends."""
+        """Return the number of exact features that ``h01`` adds."""
         if not self.h01:
             return 0
         a0, a1 = _first_two(coefficients)
@@ -288,7 +288,7 @@ def _first_two(coefficients: Array) -> tuple[float, float]:
 
 
 def _random_width(n_components: int, exact: int, *, any_random: bool) -> int:
-    """Return how many features are left to draw, refusing too few; none for a kernel of degree <= 1."""
+    """Return the number of random features, 0 for a kernel of degree <= 1; refuse an ``n_components`` too small."""
     least = exact + int(any_random)
     if n_components < least:
         raise ValueError(
@@ -308,7 +308,7 @@ def _draw_degrees(distribution: Array, size: int, rng: np.random.RandomState) ->
 def _draw_factors(
     kernel: Composed | None, X: Rows, n_factors: int, n_components: int, rng: np.random.RandomState
 ) -> Factors:
-    """Draw the factors: of the inner kernel of a composed kernel, of random signs where that is None."""
+    """Draw the factors: scalar draws of the inner kernel, or random signs if there is no inner kernel."""
     if kernel is not None:
         return DrawnFactors.draw(kernel, X, n_factors, rng)
     _check_size(X, n_factors, n_components)
@@ -316,7 +316,7 @@ def _draw_factors(
 
 
 def _check_size(X: Rows, n_vectors: int, n_components: int) -> None:
-    """Refuse signs, with a copy in X's precision, and degrees beyond memory."""
+    """Raise if the signs, their copy in X's precision and the degrees do not fit in memory."""
     needed = X.shape[1] * n_vectors * (1 + X.dtype.itemsize) + 40 * n_components
     what = f"{n_vectors} sign vectors of {X.shape[1]} columns, and degrees"
     check_memory(_NAME, "n_components", n_components, needed, what)

@@ -17,7 +17,7 @@ from mercer.validation import check_memory
 
 @dataclass(frozen=True)
 class PolynomialSketch:
-    """The average of sketches of (gamma <x, y> + coef0)^degree, with the hashes of each."""
+    """The average of several sketches of (gamma <x, y> + coef0)^degree, and their hashes."""
 
     kernel: Polynomial
     n_features_out: int
@@ -28,7 +28,7 @@ class PolynomialSketch:
     def draw(
         cls, kernel: Polynomial, n_features: int, n_components: int, n_sketches: int, rng: np.random.RandomState
     ) -> Self:
-        """Draw the hashes of ``n_sketches`` sketches, of ``n_components`` features in all."""
+        """Draw the hashes of ``n_sketches`` sketches, with ``n_components`` features in all."""
         shape = (n_sketches, kernel.degree, n_features + (kernel.coef0 > 0))
         what = f"hash tables of {n_sketches} sketches x {shape[1]} factors x {shape[2]} columns"
         check_memory("TensorSketch", "degree", kernel.degree, 5 * prod(shape), what)
@@ -45,7 +45,7 @@ class PolynomialSketch:
 
     def writer(self, X: Rows) -> Writer:
         """Return the function that writes the features of ranges of rows of X."""
-        # The average's 1/sqrt(t) goes into the rows: the p-th root of it, since a sketch is a product of p factors.
+        # The factor 1/sqrt(t) of the average multiplies the rows, as its p-th root: a sketch is a product of p factors.
         share = len(self.index) ** (-0.5 / self.kernel.degree)
         scale, constant = share * sqrt(self.kernel.gamma), share * sqrt(self.kernel.coef0)
         width = self._width
@@ -57,7 +57,7 @@ class PolynomialSketch:
         return write
 
     def scratch_bytes(self, X: Rows) -> float:
-        """Return 0: the core needs no memory per row on top of the features."""
+        """Return 0: the core needs no memory per row in addition to the features."""
         return 0.0
 
     def variance(self, X: Array, Y: Array) -> Array:
@@ -70,13 +70,13 @@ class PolynomialSketch:
         return 0.0
 
     def largest_feature(self, norm: float, X: Rows) -> float:
-        """Bound the features of rows no longer than ``norm``, and all that is computed on the way."""
-        # Spectra are bounded by products of 1-norms, times 2 per factor, which the core takes back at the end, and the
-        # inverse transform sums D of them before it divides.
+        """Return a bound of the features, and of all intermediate results, for rows of length at most ``norm``."""
+        # Spectra are bounded by products of 1-norms, times 2 per factor (the core divides by this 2 at the end). The
+        # inverse transform sums D spectrum entries before the division.
         one_norm = sqrt(self.kernel.gamma * X.shape[1]) * norm + sqrt(self.kernel.coef0)
         return float(self.n_features_out * (2 * one_norm) ** self.kernel.degree)
 
     def redrawn(self, rng: np.random.RandomState) -> Self:
-        """Return the sketch with other hashes."""
+        """Return the same sketch with new hashes."""
         index, sign = draw_hashes(rng, self._width, self.index.shape)
         return type(self)(self.kernel, self.n_features_out, index, sign)

@@ -1,8 +1,8 @@
 """Independent scalar draws of a kernel: the factors of Random Maclaurin features over another kernel.
 
 A scalar draw is a random function W with E[W(x) W(y)] = k(x, y). Products of independent draws estimate products of
-kernels without bias; powers of one draw would not. So each column here is a fresh draw, independent of the others,
-and only kernels with such a draw are served (a data-dependent map has none).
+kernels without bias; powers of one draw do not. So each column is an independent draw, and only kernels that have
+such draws are supported (a data-dependent map has none).
 """
 
 from abc import ABC, abstractmethod
@@ -21,15 +21,15 @@ from mercer.kernels.transforms import TransformedKernel
 from mercer.parallel import row_blocks
 from mercer.state import Integers, Many, Member, Reals, Sizes, Stored, part, require
 
-_MOMENT_ROWS = 64  # moments of pairs are made, and those of a row with itself used: few rows at a time waste little
+_MOMENT_ROWS = 64  # rows per block: moments of all pairs are computed but only the diagonal is used
 
-# Kernel class -> function of a kernel and a number that returns an unfitted map whose features, times the root of
-# their number, are independent scalar draws once shuffled. A class without a row takes its nearest ancestor's.
+# Kernel class -> function (kernel, n) that returns an unfitted map with n features. The shuffled features, times
+# sqrt(n), are independent scalar draws. A class that is not in this table uses the entry of its nearest ancestor.
 _table: dict[type, Callable[[Kernel, int], FeatureMap]] = {}
 
 
 def register_scalar(kernel_class: type, factory: Callable[[Kernel, int], FeatureMap]) -> None:
-    """Say which map of a kernel has independent, identically distributed, unbiased features."""
+    """Register a map of a kernel class whose features are independent, identically distributed and unbiased."""
     _table[kernel_class] = factory
 
 
@@ -47,11 +47,11 @@ class ScalarDraws(ABC):
 
     @abstractmethod
     def mean(self, X: Array, Y: Array) -> Array:
-        """Return E[W(x) W(y)] for all pairs of rows: the kernel, less what a map inside leaves out."""
+        """Return E[W(x) W(y)] for all pairs of rows: the kernel, plus the bias of the maps that make the draws."""
 
     @abstractmethod
     def second_moment(self, X: Array, Y: Array) -> Array | None:
-        """Return E[W(x)^2 W(y)^2] for all pairs of rows, or None where it has no closed form."""
+        """Return E[W(x)^2 W(y)^2] for all pairs of rows, or None if no closed form is known."""
 
 
 def scalar_draws(kernel: Kernel, X: Rows, n: int, rng: np.random.RandomState) -> ScalarDraws:
@@ -73,7 +73,7 @@ def scalar_draws(kernel: Kernel, X: Rows, n: int, rng: np.random.RandomState) ->
 
 
 def largest_moment(draws: ScalarDraws, X: Rows) -> float:
-    """Return the largest E[W(x)^4] over the rows of X, 0 where it has no closed form."""
+    """Return the largest E[W(x)^4] over the rows of X, or 0 if no closed form is known."""
     largest = 0.0
     for rows in row_blocks(X.shape[0], _MOMENT_ROWS):
         block = X[rows].astype(np.float64)
@@ -96,7 +96,7 @@ class _Columns(ScalarDraws):
     def __init__(self, kernel: Kernel, feature_map: FeatureMap, X: Rows, n: int, rng: np.random.RandomState):
         feature_map.fit_member(X, rng)
         self.feature_map = feature_map
-        # A map may sort its features (Random Maclaurin by degree): shuffled, they are exchangeable again.
+        # A map may sort its features (Random Maclaurin sorts by degree): shuffling makes the features exchangeable.
         self.order = rng.permutation(n)
 
     @property
@@ -127,7 +127,7 @@ class _Columns(ScalarDraws):
 
 @part("DrawsOfSum")
 class _SignedSum(ScalarDraws):
-    """Sums of draws of the terms under random signs, which cancel the terms' cross products in the mean."""
+    """Sums of draws of the terms times random signs: the signs make the mean of the cross products 0."""
 
     _stored = Stored(
         kernel=Member(Sum),
@@ -146,7 +146,7 @@ class _SignedSum(ScalarDraws):
         return int(self.signs.shape[1])
 
     def _check_stored(self, sizes: Sizes) -> None:
-        require(sizes["m"] == len(self.kernel.terms), "the sum must have a member a term")
+        require(sizes["m"] == len(self.kernel.terms), "the sum must have one member per term")
 
     def writer(self, X: Rows) -> Writer:
         writers = [member.writer(X) for member in self.members]

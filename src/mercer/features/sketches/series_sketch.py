@@ -15,7 +15,7 @@ from mercer.kernels import DotProductKernel, Exponential, Gaussian, Kernel
 
 @dataclass(frozen=True)
 class SeriesSketch:
-    """A sketch per degree of a kernel's series, exact for low degrees where they fit."""
+    """One sketch per degree of a kernel's series; low degrees have exact features if there are enough features."""
 
     kernel: Kernel
     strata: Strata
@@ -23,7 +23,7 @@ class SeriesSketch:
 
     @classmethod
     def draw(cls, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> Self:
-        """Share the features among the degrees by their variance on the rows of X, and draw their sketches."""
+        """Allocate the features to the degrees by their variance on the rows of X, and draw the sketches."""
         expansion = _expansion(kernel, X)
         strata = Strata.on_rows("TensorSketch", expansion, X, n_components, rng)
         endless = isinstance(kernel, Gaussian) or cast(DotProductKernel, kernel).last_degree is None
@@ -35,7 +35,7 @@ class SeriesSketch:
         return self.strata.is_random
 
     def truncation_error(self, X: Rows) -> float:
-        """Return the most that degrees beyond the last one carry of the kernel on the rows of X."""
+        """Return the largest part of the kernel, on the rows of X, that the degrees above the last degree carry."""
         return self.strata.expansion.beyond(self.kernel, X)
 
     def writer(self, X: Rows) -> Writer:
@@ -43,7 +43,7 @@ class SeriesSketch:
         return self.strata.writer(X)
 
     def scratch_bytes(self, X: Rows) -> float:
-        """Return the bytes that a row needs on top of its features while they are made."""
+        """Return the bytes of working memory per row, in addition to the features."""
         return self.strata.scratch_bytes(X)
 
     def variance(self, X: Array, Y: Array) -> Array:
@@ -51,7 +51,7 @@ class SeriesSketch:
         return self.strata.variance(X, Y)
 
     def bias(self, X: Array, Y: Array) -> Array | float:
-        """Return what the degrees left out take from the mean."""
+        """Return the bias, which comes from the degrees left out."""
         if self.truncated_at is None and not self.strata.allocation.dropped:
             return 0.0
         return self.strata.mean(X, Y) - self.kernel.evaluate(X, Y)
@@ -61,7 +61,7 @@ class SeriesSketch:
         return np.inf
 
     def redrawn(self, rng: np.random.RandomState) -> Self:
-        """Return the sketch with other hashes, and the same features per degree."""
+        """Return a sketch with new hashes and the same number of features per degree."""
         return type(self)(self.kernel, self.strata.redrawn(rng), self.truncated_at)
 
 

@@ -14,26 +14,27 @@ from mercer.kernels import Kernel, Polynomial
 from mercer.state import Member, Reals, Sizes, Stored, require
 
 _DIRECTION_ROWS = 5000
-_LARGEST_DEGREE = 1000  # the largest binomial coefficient of which is 1e299
+_LARGEST_DEGREE = 1000  # its largest binomial coefficient is about 1e299
 
 
 class SplitSketch(KernelMap):
     r"""Polynomial features split along the rows' common direction.
 
-    Let u be the top uncentred direction of the rows :math:`[\sqrt\gamma x, \sqrt c]`, a the component of a row along u,
-    and v the rest of the row. Then
+    Let u be the leading right singular vector of the rows :math:`[\sqrt\gamma x, \sqrt c]` (not centred), a the
+    component of a row along u, and v the remainder of the row. Then
 
     .. math:: (\gamma \langle x, y \rangle + c)^p = \sum_k \binom{p}{k} (a a')^{p-k} \langle v, v' \rangle^k
 
-    Degrees 0 and 1 of the rest (and 2 where d(d+1)/2 features fit) are exact features; each higher one is a Tensor
-    Sketch of v, with features in proportion to the square root of its variance on a sample. Unbiased for any u, but for
-    degrees that are left out because they would add more variance than signal; ``dropped_degrees_`` lists them.
-    ``variance`` is the exact mean squared error: the variance, plus the square of what the dropped degrees carry.
+    Degrees 0 and 1 of the remainder have exact features, and degree 2 too if d(d+1)/2 features are available. Each
+    higher degree is a Tensor Sketch of v, with a number of features proportional to the square root of its variance on
+    a sample. The estimate is unbiased for any u, except for dropped degrees: a degree is dropped if it would add more
+    variance than signal, and ``dropped_degrees_`` lists the dropped degrees. ``variance`` is the exact mean squared
+    error: the variance, plus the square of the dropped part of the kernel.
 
-    Where it helps: kernel PCA (subspaces 5 to 17 times closer), the spectrum, maximum mean discrepancy, high degrees,
-    and strong regularisation. Where it does not: with a tuned small ridge and p <= 4, where all data-independent maps
-    tie in accuracy; and near-orthogonal sparse text, where no direction is shared and ``TensorSketch`` is as good and
-    cheaper.
+    ``SplitSketch`` helps in kernel PCA (subspaces 5 to 17 times closer), for the spectrum, for maximum mean
+    discrepancy, at high degrees and under strong regularisation. ``SplitSketch`` does not help with a tuned small ridge
+    and p <= 4, where all data-independent maps have the same accuracy, nor on sparse text with nearly orthogonal rows:
+    such rows share no direction, and ``TensorSketch`` is as accurate and cheaper.
 
     Parameters
     ----------
@@ -44,19 +45,19 @@ class SplitSketch(KernelMap):
     Attributes
     ----------
     direction_ : ndarray
-        The direction u, with the entry of coef0 last where it is not 0.
+        The direction u; its last entry belongs to coef0, if coef0 is not 0.
     exact_degrees_ : ndarray of int
-        Degrees of the rest with exact features.
+        Degrees of the remainder with exact features.
     allocation_ : dict of int to int
-        Features of each sketched degree.
+        Number of features per sketched degree.
     dropped_degrees_ : ndarray of int
         Degrees left out.
     kernel_ : Kernel
 
     Notes
     -----
-    Costs about what Tensor Sketch does, plus O(d) per row. CSR rows are sketched at their non-zeros unless the linear
-    part is exact, which takes d features and makes a block of rows dense.
+    The cost is about that of Tensor Sketch, plus O(d) per row. For CSR rows the cost depends on the non-zeros, unless
+    the linear part is exact: exact features of the linear part take d columns and make a block of rows dense.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class SplitSketch(KernelMap):
         if kernel.degree > _LARGEST_DEGREE:
             raise ValueError(
                 f"SplitSketch: the degree must be at most {_LARGEST_DEGREE}, got {kernel.degree}: the binomial "
-                "coefficients of a higher one overflow. Use TensorSketch."
+                "coefficients of a higher degree overflow. Use TensorSketch."
             )
 
     def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
@@ -117,7 +118,7 @@ class SplitSketch(KernelMap):
         width, expansion = sizes["d"] + (kernel.coef0 > 0), self.strata_.expansion
         require(expansion.last_degree == kernel.degree, "strata_ must expand the degree of kernel_")
         require(
-            expansion.width == sizes["w"] == width, "direction_ and strata_ must have the columns of X, and coef0's"
+            expansion.width == sizes["w"] == width, "direction_ and strata_ must have an entry per column and for coef0"
         )
 
     @override

@@ -1,4 +1,4 @@
-"""Features degree by degree: low degrees exact, higher ones sketched, the budget shared by predicted variance."""
+"""Features by degree: low degrees exact, higher degrees sketched, features allocated by predicted variance."""
 
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -17,14 +17,14 @@ from mercer.state import LARGEST_DEGREE, Count, Integers, Many, Member, Real, Si
 from mercer.validation import check_memory
 
 _EXACT_DEGREES = 3  # degrees 0, 1 and 2 have exact features
-_LARGE = 10**6  # a width at which D Var has reached its limit
+_LARGE = 10**6  # a width D at which D * Var is close to its limit
 _ALLOCATION_ROWS = 300
 _MADE_UP_ROWS = 32
-_AT_THE_ANCHOR = 1e-12  # |v| relative to |x| at which v is rounding
-_CONSTANT = 1e-9  # relative spread at which a feature is the same for all rows
+_AT_THE_ANCHOR = 1e-12  # below this ratio |v| / |x|, v is rounding error
+_CONSTANT = 1e-9  # below this relative spread, a feature counts as equal for all rows
 
 _DEGREE = Count(most=LARGEST_DEGREE)
-# What ``publish_allocation`` sets.
+# The attributes that ``publish_allocation`` sets.
 STORED_ALLOCATION = Stored(
     exact_degrees_=Integers((None,), least=0, optional=True),
     dropped_degrees_=Integers((None,), least=0, optional=True),
@@ -40,7 +40,7 @@ def exact_width(degree: int, n_columns: int) -> int:
 @part("Allocation")
 @dataclass(frozen=True)
 class Allocation:
-    """How the features are shared: the exact degrees, the width of each sketched degree, and the degrees left out."""
+    """The allocation of features: exact degrees, the width of each sketched degree, and the degrees left out."""
 
     _stored = Stored(
         exact=Many(Count(most=_EXACT_DEGREES - 1), of=tuple),
@@ -56,13 +56,13 @@ class Allocation:
 
 
 def allocate(expansion: Expansion, sample: Rows, n_components: int) -> Allocation:
-    """Share the features so that the predicted mean square error on the sampled pairs is least.
+    """Allocate the features so that the predicted mean squared error on the sampled pairs is smallest.
 
-    A sketched degree k costs V_k / D_k, with V_k the mean over pairs of g_k(x)^2 g_k(y)^2 D Var from the closed form,
-    so that D_k ~ sqrt(V_k) is best. A degree is left out only where its own mean square is below that cost. One degree
-    above 0 stays even then, where there is a feature for it: without one the features of all rows are parallel.
+    A sketched degree k adds the error V_k / D_k, where V_k is the mean over pairs of g_k(x)^2 g_k(y)^2 D Var in closed
+    form, so D_k proportional to sqrt(V_k) is optimal. A degree is left out only if its own mean square is below this
+    error. At least one degree above 0 stays if a feature is available: otherwise the features of all rows are parallel.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # a degree beyond the range of floats is one to leave out
+    with np.errstate(over="ignore", invalid="ignore"):  # a degree that overflows is left out
         pairs, G = expansion.moments(sample)
         cost, signal = _cost_and_signal(pairs, G)
     options = []
@@ -75,15 +75,16 @@ def allocate(expansion: Expansion, sample: Rows, n_components: int) -> Allocatio
     constant = np.ptp(G[:, 0]) <= _CONSTANT * np.abs(G[:, 0]).max()
     if best.exact != (0,) or best.sketched or expansion.degrees == [0] or not constant:
         return best
-    # One feature, the same for all rows: a sketch of another degree is of more use.
+    # The only feature is the same for all rows: a sketch of another degree is more useful.
     alone = _share(cost, signal, (), expansion.degrees[1:], n_components)
     return replace(alone, dropped=(0, *alone.dropped))
 
 
 def telling_rows(expansion: Expansion, sample: Rows, rng: np.random.RandomState) -> Rows:
-    """Return the sample, or made-up rows around it where it lies at the anchor and so tells nothing of the degrees.
+    """Return the sample, or synthetic rows around the anchor if all sampled rows lie at the anchor.
 
-    One row does, and so do copies of one row: the mean of the rows is their anchor.
+    Rows at the anchor say nothing about the degrees. The mean of the rows is the anchor, so one row, or copies of one
+    row, lie at the anchor.
     """
     longest = expansion.scale**2 * row_norms(sample, squared=True).max() + expansion.constant**2
     if expansion.squares(sample).max() > _AT_THE_ANCHOR**2 * longest:
@@ -107,7 +108,7 @@ def _cost_and_signal(pairs: PairMoments, G: Array) -> tuple[Array, Array]:
 
 
 def _share(cost: Array, signal: Array, exact: tuple[int, ...], others: list[int], budget: int) -> Allocation:
-    """Share the budget among the degrees that have no exact features, dropping the worst bargain while there is one."""
+    """Allocate features to the degrees without exact features; drop degrees whose variance exceeds their signal."""
     kept = list(others)
     while kept:
         widths = _proportional(np.sqrt(cost[kept]), budget)
@@ -125,7 +126,7 @@ def _share(cost: Array, signal: Array, exact: tuple[int, ...], others: list[int]
 
 
 def _proportional(shares: Array, total: int) -> list[int]:
-    """Cut ``total`` into integers proportional to ``shares``, at least 1 each where there are enough."""
+    """Split ``total`` into integers proportional to ``shares``, each at least 1 if ``total`` is large enough."""
     shares = np.maximum(shares, 1e-300)
     ideal = shares / shares.sum() * total
     widths = np.maximum(np.floor(ideal), 1 if total >= len(shares) else 0).astype(int)
@@ -137,7 +138,7 @@ def _proportional(shares: Array, total: int) -> list[int]:
 
 
 def smooth_pieces(width: int) -> list[int]:
-    """Cut a width into lengths without a prime beyond 5, the largest first: a sketch of each is fast.
+    """Split a width into lengths without a prime factor above 5, largest first: sketches of such lengths are fast.
 
     >>> smooth_pieces(377)
     [375, 2]
@@ -160,7 +161,7 @@ def _is_smooth(n: int) -> bool:
 @part("Piece")
 @dataclass(frozen=True)
 class _Piece:
-    """One sketch of one degree: its hashes and its share of the degree's features."""
+    """One sketch of one degree: the hashes, and the sketch's share of the features of the degree."""
 
     _stored = Stored(
         degree=Count("p", least=1, most=LARGEST_DEGREE),
@@ -179,7 +180,7 @@ class _Piece:
 
 @part("Strata")
 class Strata:
-    """A drawn stratified map: exact features of low degrees, sketches of higher ones."""
+    """A drawn stratified map: exact features of low degrees, sketches of higher degrees."""
 
     _stored = Stored(
         expansion=Member(Expansion),
@@ -206,23 +207,26 @@ class Strata:
         widths = dict.fromkeys(self.allocation.sketched, 0)
         for piece in self.pieces:
             require(piece.degree in widths, f"a piece has the degree {piece.degree}, which is not sketched")
-            require(piece.index.shape[1] == self.expansion.width, "a piece must have a bucket a column")
+            require(piece.index.shape[1] == self.expansion.width, "a piece must have one bucket per column")
             widths[piece.degree] += piece.width
         require(widths == self.allocation.sketched, "the pieces must have the widths of the allocation")
         degrees = [*exact, *widths, *self.allocation.dropped]
         require(list(exact) == sorted(set(exact)), "the exact degrees must ascend")
-        require(len(set(degrees)) == len(degrees) and max(degrees, default=0) <= last, "a degree is there twice or not")
+        require(
+            len(set(degrees)) == len(degrees) and max(degrees, default=0) <= last,
+            "degrees must be distinct and at most the last degree",
+        )
 
     @classmethod
     def on_rows(
         cls, owner: str, expansion: Expansion, X: Rows, n_components: int, rng: np.random.RandomState
     ) -> "Strata":
-        """Share the features by what a sample of the rows of X predicts, and draw."""
+        """Allocate the features by the variance on a sample of the rows of X, and draw the hashes."""
         sample = X[sample_rows(rng, X.shape[0], _ALLOCATION_ROWS)].astype(np.float64)
         return cls(expansion, allocate(expansion, telling_rows(expansion, sample, rng), n_components), rng, owner)
 
     def redrawn(self, rng: np.random.RandomState) -> "Strata":
-        """Return the same expansion and shares with other hashes."""
+        """Return the same expansion and allocation with new hashes."""
         return Strata(self.expansion, self.allocation, rng)
 
     @property
@@ -254,7 +258,7 @@ class Strata:
         return write
 
     def _sparse_writer(self, X: Rows) -> Writer:
-        """Sketch v = [scale x, constant] - a u as the sketches of x and of the anchor: v itself would be dense."""
+        """Sketch v = [scale x, constant] - a u from sketches of x and of the anchor u: v would be dense."""
         n, u = X.shape[1], self.expansion.u
         constants = np.append(np.zeros(n), [self.expansion.constant] * (len(u) - n))
         anchors = [[_sketch_vector(v, piece) for v in (constants, u)] for piece in self.pieces]
@@ -290,7 +294,7 @@ class Strata:
         return float(X.dtype.itemsize * (sketches + dense))
 
     def mean(self, X: Array, Y: Array) -> Array:
-        """Return the mean of the estimate: the kernel less the degrees left out, those beyond the last included."""
+        """Return the mean of the estimate: the kernel without the degrees left out and those above the last degree."""
         (V, G), (W, H) = self.expansion.rows(X), self.expansion.rows(Y)
         t = V @ W.T
         total = np.zeros_like(t)
@@ -310,12 +314,12 @@ class Strata:
 
 
 def sample_rows(rng: np.random.RandomState, n_rows: int, size: int) -> Array:
-    """Draw row numbers without replacement, in order; all of them where there are no more than ``size``."""
+    """Draw ``size`` row numbers without replacement, sorted; all row numbers if there are no more than ``size``."""
     return np.sort(rng.choice(n_rows, min(size, n_rows), replace=False))
 
 
 def publish_allocation(estimator: Any, strata: Strata) -> None:
-    """Set the public attributes that say how the features are shared over degrees."""
+    """Set the public attributes that describe the allocation of features to degrees."""
     estimator.exact_degrees_ = np.array(strata.allocation.exact, dtype=int)
     estimator.allocation_ = dict(strata.allocation.sketched)
     estimator.dropped_degrees_ = np.array(strata.allocation.dropped, dtype=int)

@@ -18,7 +18,7 @@ from mercer.validation import check_integer
 
 
 def _as_polynomial(kernel: Kernel) -> Polynomial | None:
-    """Return a kernel that one sketch serves; None for a series, which takes a sketch per degree."""
+    """Return the kernel if one sketch is enough; None for a series, which needs one sketch per degree."""
     if isinstance(kernel, Linear):
         return Polynomial(1)
     return kernel if isinstance(kernel, Polynomial) else None
@@ -35,54 +35,54 @@ def _check_sketches(n_sketches: object, n_components: int) -> int:
 
 
 class TensorSketch(KernelMap):
-    r"""Tensor Sketch of a polynomial kernel, or of the Taylor series of another.
+    r"""Tensor Sketch of a polynomial kernel, or of the Taylor series of another kernel.
 
     The p-fold tensor power of a row represents :math:`\langle x, y \rangle^p` exactly, with d^p features. Its count
     sketch to D buckets, with the hashes of a product, is the circular convolution of p count sketches of the row:
 
     .. math:: z(x) = \mathrm{FFT}^{-1}\big(\mathrm{FFT}(C_1 x) \cdots \mathrm{FFT}(C_p x)\big)
 
-    so it costs O(p (nnz(x) + D log D)) a row. ``gamma`` scales the row and ``coef0`` is one more column. For a
-    polynomial the estimate is unbiased, with the exact variance that ``variance`` returns.
+    so the cost is O(p (nnz(x) + D log D)) per row. ``gamma`` scales the row and ``coef0`` is one more column. For a
+    polynomial kernel the estimate is unbiased, and ``variance`` returns its exact variance.
 
-    Over ``Exponential``, ``Gaussian`` and any other dot-product kernel (the paper's outlook) each degree of the series
-    gets a sketch of its own, around the mean of the rows for the first two. Degrees 0, 1 and 2 are exact where they
-    fit, and features go to the others in proportion to the square root of their variance on 300 rows. A degree is left
-    out where it would add more variance than signal (``dropped_degrees_``), and an endless series ends at degree 30
-    (``truncated_at_``). What is left out is a bias. ``variance`` counts it: it is the exact mean squared error, the
-    variance plus the square of the bias, also for rows that ``fit`` did not see.
+    For ``Exponential``, ``Gaussian`` and any other dot-product kernel (the paper's outlook) each degree of the series
+    has its own sketch. ``Exponential`` and ``Gaussian`` are expanded around the mean of the rows. Degrees 0, 1 and 2
+    have exact features if there are enough features; the other degrees get features in proportion to the square root of
+    their variance on 300 rows. A degree is left out if it would add more variance than signal (``dropped_degrees_``),
+    and an infinite series ends at degree 30 (``truncated_at_``). The degrees left out cause a bias. ``variance`` is the
+    exact mean squared error, the variance plus the squared bias, also for rows that ``fit`` did not see.
 
     Parameters
     ----------
     kernel : dot-product kernel or Gaussian, default=Polynomial(2)
     n_components : int, default=100
-        Number of features D. Fast where D has no prime factor beyond 5, correct for all.
+        Number of features D. The transform is fastest if D has no prime factor above 5.
     random_state : int, RandomState or None
     n_sketches : int, default=1
-        Average t independent sketches of ``n_components / t`` features each, as Lemma 9 of the paper does: the whole
-        output has ``n_components`` features, each sketch scaled by 1/sqrt(t). One sketch has the least variance; more
-        make Hoeffding's inequality apply (``components_for``).
+        Average t independent sketches of ``n_components / t`` features each (Lemma 9 of the paper): the whole output
+        has ``n_components`` features, and each sketch is scaled by 1/sqrt(t). One sketch has the smallest variance;
+        with several sketches Hoeffding's inequality applies (``components_for``).
 
     Attributes
     ----------
     index_ : ndarray of int32, shape (n_sketches, degree, n_features or n_features + 1)
-        Bucket of each column in each factor; the last column is coef0's, where it is not 0.
+        Bucket of each column in each factor; the last column belongs to coef0, if coef0 is not 0.
     sign_ : ndarray of int8, same shape
         Sign of each column in each factor.
     exact_degrees_, dropped_degrees_ : ndarray of int
-        For a series: the degrees with exact features, and those left out.
+        For a series: the degrees with exact features, and the degrees left out.
     allocation_ : dict of int to int
-        For a series: the features of each sketched degree.
+        For a series: the number of features per sketched degree.
     truncated_at_ : int or None
-        For a series: the degree beyond which an endless one is cut; None for a series that ends.
+        For a series: the last degree kept of an infinite series; None for a finite series.
     truncation_error_ : float
-        For a series: the most that the degrees beyond ``truncated_at_`` carry of the kernel on the rows of ``fit``.
+        For a series: the largest error, on the rows of ``fit``, of leaving out the degrees above ``truncated_at_``.
     kernel_ : Kernel
         The kernel approximated.
 
     Notes
     -----
-    Memory: 5 bytes per column and factor, plus the output. CSR input costs by its non-zeros.
+    Memory: 5 bytes per column and factor, plus the output. For CSR input the time depends on the non-zeros.
 
     References
     ----------
@@ -138,9 +138,9 @@ class TensorSketch(KernelMap):
         if polynomial is None:
             strata = self.strata_
             sound = strata is not None and shape == (0, 0, 0) and strata.expansion.width == sizes["d"]
-            require(sound, "strata_ must be of a series, of n_features_in_ columns and without index_")
+            require(sound, "strata_ must belong to a series, have n_features_in_ columns, and have no index_")
             return
-        require(self.strata_ is None, "kernel_ must not be a polynomial where there are strata_")
+        require(self.strata_ is None, "kernel_ must not be a polynomial if there are strata_")
         width = sizes["d"] + (polynomial.coef0 > 0)
         sound = shape[0] and shape[1:] == (polynomial.degree, width)
         require(sound, "index_ must hold a bucket per factor and column")
@@ -171,7 +171,7 @@ class TensorSketch(KernelMap):
         return sketch.strata.n_features_out
 
     def _keep(self, sketch: PolynomialSketch | SeriesSketch) -> None:
-        """Set the fitted attributes of a sketch; those of the other kind are empty."""
+        """Set the fitted attributes of a sketch; the attributes of the other kind of sketch are empty."""
         if isinstance(sketch, PolynomialSketch):
             self.index_, self.sign_, self.strata_ = sketch.index, sketch.sign, None
         else:
@@ -180,7 +180,7 @@ class TensorSketch(KernelMap):
 
     @property
     def _sketch(self) -> PolynomialSketch | SeriesSketch:
-        """The fitted sketch, whose kind is decided by the kernel."""
+        """The fitted sketch; the kernel decides its kind."""
         polynomial = _as_polynomial(self.kernel_)
         if polynomial is not None:
             return PolynomialSketch(polynomial, self.n_features_out_, self.index_, self.sign_)

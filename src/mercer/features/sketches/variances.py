@@ -1,6 +1,6 @@
 """Exact variances of the dot-product maps, in terms of three numbers per pair of rows.
 
-For rows x, y: t = <x, y>, N = |x|^2 |y|^2 and s = sum_i x_i^2 y_i^2. Every form here follows from the fourth moments of
+For rows x, y: t = <x, y>, N = |x|^2 |y|^2 and s = sum_i x_i^2 y_i^2. Every formula follows from the fourth moments of
 independent signs, and is tested against re-drawn maps.
 """
 
@@ -24,7 +24,7 @@ class PairMoments:
 
     @classmethod
     def of(cls, X: Rows, Y: Rows) -> "PairMoments":
-        """Compute them for the rows of X and Y, dense or CSR."""
+        """Compute t, N and s for the rows of X and Y, dense or CSR."""
         t = np.asarray(safe_sparse_dot(X, Y.T, dense_output=True))
         N = np.outer(row_norms(X, squared=True), row_norms(Y, squared=True))
         s = np.asarray(safe_sparse_dot(X**2, (Y**2).T, dense_output=True))
@@ -32,7 +32,7 @@ class PairMoments:
 
     @classmethod
     def affine(cls, X: Rows, Y: Rows, gamma: float, coef0: float) -> "PairMoments":
-        """Compute them for the rows [sqrt(gamma) x, sqrt(coef0)]."""
+        """Compute t, N and s for the rows [sqrt(gamma) x, sqrt(coef0)]."""
         plain = cls.of(X, Y)
         x = gamma * row_norms(X, squared=True) + coef0
         y = gamma * row_norms(Y, squared=True) + coef0
@@ -46,12 +46,12 @@ class PairMoments:
 
 
 def tensor_sketch_variance(factors: Sequence[PairMoments], n_components: int) -> Array:
-    """Return the variance of the sketch of a tensor product with one entry of ``factors`` a factor.
+    """Return the variance of the sketch of a tensor product with one entry of ``factors`` per factor.
 
     With A, B, C, T the products over the factors of N + t^2 - s, 2t^2 - s, N + 2t^2 - 2s and t^2, it is
-    (A + B - 2T) / D + gcd(2, D) (C - A - B + T) / D^2: the four indices of a squared estimate pair up in three ways a
-    factor, and the pairings that cross collide with probability 1/D, or gcd(2, D)/D^2 when both kinds occur. It needs
-    index hashes that are 2-wise and sign hashes that are 4-wise independent, independent across factors.
+    (A + B - 2T) / D + gcd(2, D) (C - A - B + T) / D^2: the four indices of a squared estimate pair up in three ways per
+    factor, and the crossing pairings collide with probability 1/D, or gcd(2, D)/D^2 if both kinds occur. The formula
+    needs 2-wise independent index hashes and 4-wise independent sign hashes, independent across factors.
     """
     pairings = [_pairings(factor) for factor in factors]
     return _collisions([np.prod(kind, axis=0) for kind in zip(*pairings, strict=True)], n_components)
@@ -63,7 +63,7 @@ def power_sketch_variance(pairs: PairMoments, degree: int, n_components: int) ->
 
 
 def power_sketch_variances(pairs: PairMoments, last: int, n_components: int) -> Iterator[Array]:
-    """Yield ``power_sketch_variance`` of the degrees 1, 2, ..., last: one product each, which is less than a power."""
+    """Yield ``power_sketch_variance`` of degrees 1, 2, ..., last, by one product per degree instead of a power."""
     kinds = _pairings(pairs)
     products = [np.ones_like(pairs.t) for _ in kinds]
     for _ in range(last):
