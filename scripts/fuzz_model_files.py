@@ -259,11 +259,11 @@ class Use:
         return None if _is_finite(result) else f"fault: {what} of {type(self._model).__name__} is not finite"
 
     def _rows(self) -> list[Any]:
-        """Return a few rows, dense and CSR; for scikit-learn's steps only of the type used in ``fit``."""
+        """Return a few rows, dense and CSR; objects, and rows of scikit-learn's steps, as they were in ``fit``."""
         from scipy import sparse  # noqa: PLC0415
 
         few = self._X[:6]
-        if type(self._model).__module__.startswith("sklearn"):
+        if type(self._model).__module__.startswith("sklearn") or not _is_matrix(few):
             return [few]
         dense = few.toarray() if sparse.issparse(few) else few
         return [dense, sparse.csr_array(dense)]
@@ -295,7 +295,7 @@ class Use:
             return None
         import numpy as np  # noqa: PLC0415
 
-        n_rows = self._X.shape[0]
+        n_rows = len(self._X) if isinstance(self._X, list) else self._X.shape[0]
         classes = getattr(self._model, "classes_", None)
         y = np.arange(n_rows) / n_rows if classes is None else classes[np.arange(n_rows) % len(classes)]
         fault = self._try("partial_fit", lambda: self._model.partial_fit(self._X, y) and None)
@@ -340,6 +340,12 @@ class Use:
     @staticmethod
     def _first(faults: Any) -> str | None:
         return next((fault for fault in faults if fault is not None), None)
+
+
+def _is_matrix(rows: Any) -> bool:
+    """Return whether rows are a matrix of numbers: rows of structured kernels are lists of objects."""
+    dtype = getattr(rows, "dtype", None)
+    return dtype is not None and dtype.kind in "biuf" and getattr(rows, "ndim", 0) == 2
 
 
 def _is_finite(result: Any) -> bool:

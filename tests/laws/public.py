@@ -38,6 +38,7 @@ KERNELS = {
     "Laplacian": mercer.Laplacian(gamma=0.5),
     "Linear": mercer.Linear(),
     "Matern": mercer.Matern(1.5, length_scale=1.0),
+    "LowOrder": mercer.kernels.LowOrder(_G, order=2),
     "Metric": mercer.Metric(_G, np.linspace(-1, 1, 21).reshape(7, 3)),
     "Normalized": mercer.Normalized(mercer.Polynomial(2, coef0=1.0)),
     "Polynomial": mercer.Polynomial(2, coef0=1.0),
