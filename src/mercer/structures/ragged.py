@@ -182,3 +182,8 @@ def stack_rows(parts: Sequence[Any]) -> Any:
 def ends_of(sizes: Sequence[int] | Array) -> Array:
     """Return the pointers of objects of these sizes."""
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
+
+
+def other_rows(owner: object, kind: type[Ragged], X: object) -> ValueError:
+    """Return the error of rows that a kernel or a map does not take, as a model file may bring them together."""
+    return ValueError(f"{type(owner).__name__}: rows must be {kind.__name__}, got {type(X).__name__}.")

@@ -64,3 +64,9 @@ def test_text_given_to_a_graph_kernel_and_numbers_to_a_string_kernel():
         WeisfeilerLehman(1)(["CCO"])
     with pytest.raises(ValueError, match=r"Spectrum: X\[0\] must be text"):
         Spectrum(1)(np.ones((2, 2)))
+
+
+def test_rows_of_another_domain_are_refused_in_words():
+    # A forged model file may bring a kernel and rows together that no check of a domain has seen.
+    with pytest.raises(ValueError, match="WeisfeilerLehman: rows must be Ragged, got ndarray"):
+        WeisfeilerLehman(2).evaluate(np.eye(2), np.eye(2))

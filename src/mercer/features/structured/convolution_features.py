@@ -14,6 +14,7 @@ from mercer.recycling import empty
 from mercer.state import Count, Member, Stored
 from mercer.structures import Bags
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 
 # Bytes of the features of vectors that are made at a time: they stay in the second-level cache.
 _CACHED_BYTES = 2**20
@@ -74,7 +75,8 @@ class ConvolutionFeatures(Wrapper):
     @override
     def fit_checked(self, X: Rows, rng: np.random.RandomState) -> None:
         self._check_params()
-        assert isinstance(X, Bags)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Bags):
+            raise other_rows(self, Bags, X)
         if not len(X.values):
             raise ValueError("ConvolutionFeatures: all bags of fit are empty; give at least one vector.")
         self._fit_map(X.values, rng)
@@ -90,7 +92,8 @@ class ConvolutionFeatures(Wrapper):
 
     @override
     def writer(self, X: Rows) -> Writer:
-        assert isinstance(X, Bags)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Bags):
+            raise other_rows(self, Bags, X)
         vectors, ends, factors = self._vectors(X), X.pointers(), self.kernel_.factors(X.sizes)
         write_vectors = self.map_.writer(vectors)
         few = max(16, _CACHED_BYTES // (self.n_features_out_ * X.dtype.itemsize))

@@ -11,6 +11,7 @@ from mercer._typing import Array, Rows, override
 from mercer.kernels.base import Kernel
 from mercer.structures import Bags
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 
 # How a sum over a bag of m vectors is divided: by 1, by m, or by the root of m.
 AVERAGES = ("sum", "mean", "root")
@@ -62,7 +63,8 @@ class Convolution(Kernel):
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Kernel:
         """Return the kernel with that of vectors resolved on the vectors of all bags."""
-        assert isinstance(X, Bags)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Bags):
+            raise other_rows(self, Bags, X)
         weight = None if sample_weight is None else np.repeat(sample_weight, X.sizes)
         inner = self.kernel.resolve(X.values, weight)
         return self if inner is self.kernel else self.with_params(kernel=inner)
@@ -78,12 +80,14 @@ class Convolution(Kernel):
 
     @override
     def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
-        assert isinstance(Y, Bags)  # noqa: S101 - the domain has been checked
+        if not isinstance(Y, Bags):
+            raise other_rows(self, Bags, Y)
         vectors, ends, factors = Y.astype(dtype).values, Y.pointers(), self.factors(Y.sizes)
         tile = self.kernel.evaluator(vectors, dtype) if len(vectors) else None
 
         def of_bags(X: Rows) -> Array:
-            assert isinstance(X, Bags)  # noqa: S101
+            if not isinstance(X, Bags):
+                raise other_rows(self, Bags, X)
             out = np.zeros((len(X), len(ends) - 1), dtype=dtype)
             if tile is not None:
                 for i, bag in enumerate(X.astype(dtype)):
@@ -98,7 +102,8 @@ class Convolution(Kernel):
 
     @override
     def evaluate_diag(self, X: Rows) -> Array:
-        assert isinstance(X, Bags)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Bags):
+            raise other_rows(self, Bags, X)
         bags = X.astype(np.float64)
         sums = [float(self.kernel.evaluate(bag, bag).sum()) if len(bag) else 0.0 for bag in bags]
         return np.asarray(np.array(sums) * self.factors(X.sizes) ** 2)

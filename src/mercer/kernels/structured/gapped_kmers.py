@@ -15,6 +15,7 @@ from mercer.kernels.structured.parts import EXACT, PartDraw, PartKernel, check_c
 from mercer.key_core import Counted, Keys
 from mercer.structures import Ragged, Strings
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_integer
 
 # Masks that a map may draw from one by one; of more it draws distinct ones at random.
@@ -89,7 +90,8 @@ class GappedKmers(PartKernel):
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        assert isinstance(X, Strings)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Strings):
+            raise other_rows(self, Strings, X)
         masks = drawn_masks(self.length, self.gaps, draw.n_masks, draw.seed)
         alphabet = alphabet_of(self.alphabet, fold_case=self.fold_case)
         return key_core.masked_keys(X, alphabet, masks, self.length, draw.seed, self._complement())

@@ -16,6 +16,7 @@ from mercer.kernels.functions import Normalized
 from mercer.key_core import COUNTS, Counted, Keys
 from mercer.structures import Ragged
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 
 # Seed of the hashes where no map has drawn one: that of exact kernel values.
 _SEED = 0x2545F4914F6CDD1D % (2**61 - 1)
@@ -60,7 +61,8 @@ class PartKernel(Kernel):
 
     def counted(self, X: Rows, draw: PartDraw = EXACT) -> Counted:
         """Return the distinct keys of each of packed objects, with their values."""
-        assert isinstance(X, Ragged)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Ragged):
+            raise other_rows(self, Ragged, X)
         return key_core.count(self.parts(X, draw), getattr(self, "counts", "product"))
 
     @override

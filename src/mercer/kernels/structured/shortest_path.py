@@ -9,6 +9,7 @@ from mercer.kernels.structured.parts import PartDraw, PartKernel, check_counts
 from mercer.key_core import Keys
 from mercer.structures import Graphs, Ragged
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_memory
 
 
@@ -47,7 +48,8 @@ class ShortestPath(PartKernel):
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        assert isinstance(X, Graphs)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Graphs):
+            raise other_rows(self, Graphs, X)
         sizes = X.sizes
         largest, n_bytes = int(sizes.max(initial=0)), 40 * int((sizes.astype(float) ** 2).sum())
         way_out = "Leave the largest graphs out, or take WeisfeilerLehman, whose cost is linear in the nodes."

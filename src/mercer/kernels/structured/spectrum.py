@@ -9,6 +9,7 @@ from mercer.kernels.structured.parts import PartDraw, PartKernel, check_counts
 from mercer.key_core import Keys
 from mercer.structures import Ragged, Sequences, Strings
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_integer
 
 
@@ -74,6 +75,7 @@ class Spectrum(PartKernel):
         least = self.k if self.least is None else self.least
         if isinstance(X, Sequences):
             return key_core.token_keys(X, least, self.k, draw.seed)
-        assert isinstance(X, Strings)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Strings):
+            raise other_rows(self, Strings, X)
         alphabet = alphabet_of(self.alphabet, fold_case=self.fold_case)
         return key_core.substring_keys(X, alphabet, least, self.k, draw.seed)[0]

@@ -9,6 +9,7 @@ from mercer.kernels.structured.parts import PartDraw, PartKernel
 from mercer.key_core import Keys
 from mercer.structures import Ragged, Trees
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_integer, check_real
 
 # Fragments of the trees of a block beyond which a kernel is refused: 3 GiB of keys and weights.
@@ -56,7 +57,8 @@ class SubsetTree(PartKernel):
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        assert isinstance(X, Trees)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Trees):
+            raise other_rows(self, Trees, X)
         found = key_core.fragment_keys(X, self.max_size, draw.seed, leaves=self.leaves, most=_MOST_FRAGMENTS)
         if found is None:
             raise ValueError(

@@ -9,6 +9,7 @@ from mercer.kernels.structured.parts import PartDraw, PartKernel, check_counts
 from mercer.key_core import Keys
 from mercer.structures import Ragged, Trees
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_real
 
 
@@ -48,6 +49,7 @@ class Subtree(PartKernel):
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        assert isinstance(X, Trees)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Trees):
+            raise other_rows(self, Trees, X)
         keys, sizes = key_core.subtree_keys(X, draw.seed)
         return keys if self.decay == 1.0 else keys._replace(weights=self.decay ** (sizes / 2))

@@ -12,6 +12,7 @@ from mercer.kernels.structured.parts import PartDraw, PartKernel
 from mercer.key_core import Keys
 from mercer.structures import Ragged, Strings
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_integer, row_number
 
 
@@ -64,7 +65,8 @@ class WeightedDegree(PartKernel):
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        assert isinstance(X, Strings)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Strings):
+            raise other_rows(self, Strings, X)
         alphabet = alphabet_of(self.alphabet, fold_case=self.fold_case)
         keys, lengths = key_core.substring_keys(X, alphabet, 1, self.degree, draw.seed, placed=True)
         d = self.degree

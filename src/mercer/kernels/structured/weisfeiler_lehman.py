@@ -9,6 +9,7 @@ from mercer.kernels.structured.parts import PartDraw, PartKernel, check_counts
 from mercer.key_core import Keys
 from mercer.structures import Graphs, Ragged
 from mercer.structures.domains import Domain
+from mercer.structures.ragged import other_rows
 from mercer.validation import check_integer
 
 
@@ -57,5 +58,6 @@ class WeisfeilerLehman(PartKernel):
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        assert isinstance(X, Graphs)  # noqa: S101 - the domain has been checked
+        if not isinstance(X, Graphs):
+            raise other_rows(self, Graphs, X)
         return key_core.refined_keys(X, self.depth, draw.seed)

@@ -56,7 +56,7 @@ class SupportSet:
         rows=StoredRows(("m", "d")),
         coef=Reals(("m", "k"), dtypes=_F8),
         norms=Reals(("m",), dtypes=_F8),
-        born=Integers(("m",), least=0),
+        born=Integers(("m",), (np.int64,), least=0),
         between=Reals(("b", "b"), dtypes=_F8),
         inverse=Reals(("i", "i"), dtypes=_F8),
         covariance=Reals(("c", "c"), dtypes=_F8),
