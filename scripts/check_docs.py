@@ -11,7 +11,7 @@ from sphinx.util.inventory import InventoryFile
 
 import mercer
 
-PACKAGES = ("kernels", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing")
+PACKAGES = ("kernels", "structures", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing")
 
 
 class _Links(HTMLParser):
