@@ -1,8 +1,6 @@
 """Tests stand where their source stands: src/mercer/a/b.py is tested by tests/a/test_b.py.
 
-``ELSEWHERE`` lists modules whose tests stand in another place, with the reason. ``not_yet_moved.txt`` lists modules
-whose tests still have to be moved or written. That list may only shrink: it is an error if a module on it has its test,
-or is gone. ``python tests/test_layout.py`` removes such modules from the list.
+``ELSEWHERE`` lists modules whose tests stand in another place, with the reason.
 """
 
 import ast
@@ -11,7 +9,6 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "mercer"
-NOT_YET_MOVED = TESTS / "not_yet_moved.txt"
 
 # Modules, or folders of them, by the tests that hold theirs.
 ELSEWHERE = {
@@ -62,27 +59,11 @@ def is_elsewhere(module):
     return any(str(parent) in ELSEWHERE for parent in [Path(module), *Path(module).parents])
 
 
-def not_yet_moved():
-    return NOT_YET_MOVED.read_text().split()
-
-
 def test_every_module_has_its_test_in_its_place_or_says_where():
     without = [module for module in modules() if not has_its_test(module) and not is_elsewhere(module)]
-    new = sorted(set(without) - set(not_yet_moved()))
-    assert new == [], "write tests/<folder>/test_<module>.py, or say in ELSEWHERE where these are tested, and why"
-
-
-def test_the_list_of_modules_whose_tests_are_to_be_moved_only_shrinks():
-    done = [module for module in not_yet_moved() if module not in modules() or has_its_test(module)]
-    assert done == [], "these have their tests now, or are gone: run python tests/test_layout.py"
-    assert len(not_yet_moved()) <= 4
+    assert without == [], "write tests/<folder>/test_<module>.py, or say in ELSEWHERE where these are tested, and why"
 
 
 def test_tests_elsewhere_exist():
     assert [place for place, _ in ELSEWHERE.values() if not (TESTS / place).exists()] == []
     assert [module for module in ELSEWHERE if not (SOURCE / module).exists() or has_its_test(module)] == []
-
-
-if __name__ == "__main__":
-    kept = [module for module in not_yet_moved() if module in modules() and not has_its_test(module)]
-    NOT_YET_MOVED.write_text("".join(f"{module}\n" for module in kept))

@@ -1,8 +1,7 @@
-"""Local kernel ridge: the contract of learners, the solver it stands on, weights, memory, and bad input in words."""
+"""Local kernel ridge: the contract of learners, the solver it stands on, and weights."""
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -14,7 +13,6 @@ from mercer import (
     LocalKernelRidgeClassifier,
     Matern,
     ScaledColumns,
-    config_context,
 )
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.testing import check_learner
@@ -183,68 +181,3 @@ def test_class_weights_are_weights_of_rows(table):
     balanced = LocalKernelRidgeClassifier(class_weight="balanced", alpha=1.0).fit(X, labels)
     plain = LocalKernelRidgeClassifier(alpha=1.0).fit(X, labels)
     assert (balanced.predict(X) == "high").sum() > (plain.predict(X) == "high").sum()
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
-def test_saved_and_loaded_models_predict_the_same(table, learner, layout, tmp_path):
-    X, y = table
-    model = learner.set_params(random_state=0).fit(layout(X), y > 0 if "Classifier" in type(learner).__name__ else y)
-    mercer.save(model, tmp_path / "model.mercer")
-    np.testing.assert_array_equal(mercer.load(tmp_path / "model.mercer").predict(layout(X)), model.predict(layout(X)))
-
-
-def test_data_frames_are_known_by_the_names_of_their_columns(table):
-    pandas = pytest.importorskip("pandas")
-    X, y = table
-    model = LocalKernelRidge(alpha=0.1).fit(pandas.DataFrame(X, columns=list("abc")), y)
-    assert list(model.feature_names_in_) == ["a", "b", "c"]
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(pandas.DataFrame(X, columns=list("abd")))
-
-
-def test_memory_is_counted_before_the_work(rng):
-    X = rng.standard_normal((3000, 2))
-    with (
-        config_context(memory="30MB"),
-        pytest.raises(
-            MemoryError, match=r"leaf_rows=3000 needs .* GiB for leaves of 3000 rows, 0 landmarks and 3 trees"
-        ),
-    ):
-        LocalKernelRidge(leaf_rows=3000).fit(X, X[:, 0])
-    with config_context(memory="30MB"):
-        LocalKernelRidge(leaf_rows=300, n_landmarks=100).fit(X, X[:, 0])
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"alpha": 0.0}, r"alpha must be a finite number > 0, got 0.0. Or write alpha='loo'"),
-        ({"alpha": "gcv"}, r"alpha must be a finite number > 0, got 'gcv'"),
-        ({"alphas": []}, r"alphas must hold at least one number > 0"),
-        ({"alphas": [1.0, -1.0]}, r"alphas must be a finite number > 0, got -1.0"),
-        ({"leaf_rows": 0}, r"leaf_rows must be an integer >= 1, got 0"),
-        ({"n_trees": 0}, r"n_trees must be an integer >= 1, got 0"),
-        ({"n_landmarks": -1}, r"n_landmarks must be an integer >= 0, got -1"),
-        ({"kernel": "rbf"}, r"kernel must be a kernel object, got the name 'rbf'"),
-    ],
-)
-def test_bad_parameters_are_refused_in_words(table, params, message):
-    with pytest.raises(ValueError, match=f"LocalKernelRidge: {message}"):
-        LocalKernelRidge(**params).fit(*table)
-
-
-def test_bad_rows_are_refused_in_words(table):
-    X, y = table
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        LocalKernelRidge().fit(X, y[:-1])
-    with pytest.raises(ValueError, match="sample_weight must not be all zero"):
-        LocalKernelRidge().fit(X, y, sample_weight=np.zeros(400))
-    with pytest.raises(ValueError, match="y must hold at least 2 classes, got 1 class: 'a'"):
-        LocalKernelRidgeClassifier().fit(X, ["a"] * 400)
-    with pytest.raises(ValueError, match="class_weight must be None, 'balanced' or a dict"):
-        LocalKernelRidgeClassifier(class_weight="even").fit(X, y > 0)
-    with pytest.raises(ValueError, match="class_weight names 'c', which is not a class of y"):
-        LocalKernelRidgeClassifier(class_weight={"c": 1.0}).fit(X, np.where(y > 0, "a", "b"))
-    with pytest.raises(ValueError, match="score needs y"):
-        LocalKernelRidge().fit(X, y).score(X)

@@ -1,4 +1,4 @@
-"""Tuned estimators: what they reach on synthetic tables, their report, intervals, importances, budgets, bad input."""
+"""Tuned estimators: what they reach on synthetic tables, their report, intervals, importances, strange tables."""
 
 import numpy as np
 import pytest
@@ -7,28 +7,13 @@ from scipy.stats import binom
 from sklearn.inspection import permutation_importance
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import TunedClassifier, TunedRegressor, config_context
-from mercer.data import as_blocks
+from mercer import TunedClassifier, TunedRegressor
 from mercer.storage import dumps, loads
 
 
 @parametrize_with_checks([TunedRegressor(), TunedClassifier()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def table():
-    rng = np.random.RandomState(0)
-    X = rng.standard_normal((900, 5)) * [1, 10, 1, 1, 1]
-    noise = np.where(X[:, 2] > 0, 0.5, 0.05) * rng.standard_normal(900)  # its size depends on column 2
-    return X, np.sin(2 * X[:, 0]) + 0.2 * X[:, 1] + noise
-
-
-@pytest.fixture(scope="module")
-def regressor(table):
-    X, y = table
-    return TunedRegressor(random_state=0).fit(X[:600], y[:600])
 
 
 def test_it_comes_near_the_noise(table, regressor):
@@ -97,51 +82,6 @@ def test_intervals_cover_what_they_say_where_noise_is_small_and_where_it_is_larg
     np.testing.assert_allclose((low + high) / 2, model.predict(X[2000:]), rtol=1e-6, atol=1e-9)
 
 
-def test_one_seed_is_one_model_whatever_the_threads(table):
-    X, y = table
-    models = []
-    for threads in (1, 2):
-        with config_context(threads=threads):
-            models.append(TunedRegressor(random_state=3, leaf_rows=200, n_landmarks=50).fit(X, y))
-    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
-    assert models[0].report_ == models[1].report_
-
-
-def test_a_time_budget_ends_the_search_with_a_model(table):
-    X, y = table
-    model = TunedRegressor(random_state=0, time_budget=1e-3, leaf_rows=200).fit(X, y)
-    assert model.report_.ended == "time_budget"
-    assert model.report_.chosen["trees"] == "1"
-    assert model.score(X, y) > 0.5
-
-
-@pytest.mark.parametrize("after", [1, 4, 12])
-def test_an_interruption_keeps_the_best_so_far_only_where_that_is_asked_for(table, after, monkeypatch):
-    X, y = table
-    told = []
-
-    def interrupt(self, trial):
-        told.append(trial)
-        if len(told) == after:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(TunedRegressor, "_tell", interrupt)
-    plain = TunedRegressor(random_state=0, leaf_rows=200)
-    with pytest.raises(KeyboardInterrupt):
-        plain.fit(X, y)
-    assert not hasattr(plain, "model_")
-    told.clear()
-    kept = TunedRegressor(random_state=0, leaf_rows=200, keep_interrupted=True)
-    if after == 1:  # before the columns are scaled there is nothing to keep
-        with pytest.raises(KeyboardInterrupt):
-            kept.fit(X, y)
-        return
-    kept.fit(X, y)
-    assert kept.report_.ended == "interrupted"
-    assert kept.report_.chosen["trees"] == "1"
-    assert kept.score(X, y) > 0.5
-
-
 def test_several_targets_are_those_of_single_fits_in_shape_and_quality(table):
     X, y = table
     Y = np.column_stack([y, 1e6 * np.cos(X[:, 0])])
@@ -191,25 +131,6 @@ def test_float32_sparse_and_missing_values(table, regressor):
     np.testing.assert_allclose(regressor.predict(sparse.csr_array(X[600:])), regressor.predict(X[600:]))
     holed = np.where(np.random.RandomState(0).random_sample(X.shape) < 0.1, np.nan, X)
     assert TunedRegressor(random_state=0).fit(holed[:600], y[:600]).score(holed[600:], y[600:]) > 0.6
-
-
-def test_blocks_and_sparse_rows_give_the_model_of_arrays(table, regressor):
-    X, y = table
-
-    def source():
-        yield from zip(np.array_split(X[:600], 7), np.array_split(y[:600], 7), strict=True)
-
-    for rows in (as_blocks(source), as_blocks(sparse.csr_array(X[:600]), y[:600])):
-        model = TunedRegressor(random_state=0).fit(rows)
-        assert model.report_ == regressor.report_
-        np.testing.assert_array_equal(model.predict(X[600:]), regressor.predict(X[600:]))
-        new = as_blocks(X[600:], y[600:], block_rows=70)
-        np.testing.assert_allclose(model.predict(new), regressor.predict(X[600:]), rtol=1e-9)
-        assert model.score(new) == pytest.approx(regressor.score(X[600:], y[600:]))
-    with pytest.raises(ValueError, match="X has 2 features, but TunedRegressor is expecting 5"):
-        regressor.predict(as_blocks(X[:, :2]))
-    with pytest.raises(ValueError, match="X is Blocks, which bring their own y"):
-        TunedRegressor().fit(as_blocks(X, y), y)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -305,29 +226,3 @@ def test_many_categories_share_columns():
     model = TunedRegressor(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, X["x"] ** 2)
     assert model.preparation_.encoding_.n_columns == 33
     assert model.score(X, X["x"] ** 2) > 0.99
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"time_budget": 0}, r"time_budget must be a finite number > 0, got 0. None sets no limit"),
-        ({"n_trees": 0}, "n_trees must be an integer >= 1, got 0"),
-        ({"leaf_rows": 0}, "leaf_rows must be an integer >= 1, got 0"),
-        ({"n_landmarks": -1}, "n_landmarks must be an integer >= 0, got -1"),
-    ],
-)
-def test_bad_parameters_are_refused_in_words(table, params, message):
-    with pytest.raises(ValueError, match=f"TunedRegressor: {message}"):
-        TunedRegressor(**params).fit(*table)
-
-
-def test_bad_rows_are_refused_in_words(table, regressor):
-    X, y = table
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        TunedRegressor().fit(X, y[:-1])
-    with pytest.raises(ValueError, match="sample_weight must not be all zero"):
-        TunedRegressor().fit(X, y, np.zeros(900))
-    with pytest.raises(ValueError, match="y must hold at least 2 classes, got 1 class: 'a'"):
-        TunedClassifier().fit(X, ["a"] * 900)
-    with pytest.raises(ValueError, match=r"coverage must be a number between 0 and 1, got 1\.0"):
-        regressor.predict_interval(X, 1.0)
