@@ -3,7 +3,7 @@
 import inspect
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector
+from sklearn.base import BaseEstimator, is_classifier
 
 import mercer
 from mercer.features.base import FeatureMap
@@ -84,9 +84,6 @@ def results(estimator, X):
     """Return all that an estimator says of rows."""
     names = ("transform", "predict", "decision_function", "predict_proba", "score_samples")
     found = {name: getattr(estimator, name)(X) for name in names if hasattr(estimator, name)}
-    if is_outlier_detector(estimator):  # margin rows lie at 0: rounding decides their labels
-        score = found["decision_function"]
-        found["predict"] = np.where(np.abs(score) > 1e-9 * np.abs(score).max(), found["predict"], 0)
     return {name: Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z) for name, Z in found.items()}
 
 
