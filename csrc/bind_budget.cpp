@@ -88,8 +88,8 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                   const Array<const double, 1>& shrinks, const Array<const double, 1>& uniforms,
                   const Array<double, 2>& scores, const Array<double, 2>& coef, const Array<double, 1>& slot_norms,
                   const Array<int64_t, 1>& born, const Array<int64_t, 1>& column, const Array<double, 2>& rows,
-                  const Array<double, 2>& between, const Array<double, 2>& inverse, const Array<double, 2>& covariance,
-                  const Array<double, 2>& mean, const Array<double, 1>& totals, const Array<int64_t, 1>& counts,
+                  const Array<double, 2>& between, const Array<double, 2>& inverse, const Array<double, 2>& reduction,
+                  const Array<double, 1>& totals, const Array<int64_t, 1>& counts,
                   const Array<const double, 2>& table) {
     using M = BudgetMaintenance;
     const BudgetRule rule = {choice("update", update, BudgetUpdate::newton),
@@ -97,18 +97,17 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                              choice("loss", loss, Loss::absolute), budget, epsilon, ridge, tolerance};
     const BudgetRows block = budget_rows(cross, gamma, norms, X, numbers, y, steps, shrinks, uniforms, scores);
     check_rule(rule, block.n_columns);
-    const Matrix<double> weights = matrix<double, 2>("coef", coef), means = matrix<double, 2>("mean", mean);
+    const Matrix<double> weights = matrix<double, 2>("coef", coef);
     const Matrix<const double> places = matrix<const double, 2>("table", table);
     const int64_t slots = weights.n_rows;
     const bool newton = rule.update == BudgetUpdate::newton, merges = rule.maintenance == M::merge;
     const bool projects = newton || rule.maintenance == M::project || rule.maintenance == M::project_newest;
-    const bool compares = newton || rule.maintenance == M::shrink || rule.maintenance == M::absorb_nearest;
+    const bool nearest = rule.maintenance == M::absorb_nearest;
+    const bool compares = projects || nearest || rule.maintenance == M::shrink;
     require_equal("coef.shape[1]", weights.n_columns, "scores.shape[1]", block.n_columns);
     require_packed("coef", weights);
-    require_packed("mean", means);
-    if (newton) {
-        require_equal("mean.shape[0]", means.n_rows, "the number of slots", slots);
-        require_equal("mean.shape[1]", means.n_columns, "scores.shape[1]", block.n_columns);
+    if (projects && slots % kBudgetBatch) {
+        fail("coef must have a multiple of 8 rows for projections, got " + std::to_string(slots) + ".");
     }
     if (merges && !(gamma > 0)) fail("gamma must be positive for merging.");
     if (merges && (places.n_rows < 2 || places.n_columns < 2)) fail("table must have at least 2 rows and 2 columns.");
@@ -119,10 +118,10 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                                matrix<double, 2>("rows", rows),
                                square("between", between, slots, compares),
                                square("inverse", inverse, slots, projects),
-                               square("covariance", covariance, slots, newton),
-                               newton ? means.data : nullptr,
+                               square("reduction", reduction, slots, newton),
                                one_each<double>("totals", totals, "what is spent, and mistakes", 2),
-                               one_each<int64_t>("counts", counts, "slots in use", 1)};
+                               one_each<int64_t>("counts", counts, "slots in use", 1),
+                               nearest};
     check_slots(rule, block, state, slots);
     if (merges && !state.rows.n_rows) fail("rows must have a row for each slot, for merging.");
     const nb::gil_scoped_release released;
@@ -148,7 +147,7 @@ void bind_budget(nb::module_& m) {
           "numbers"_a.noconvert(), "y"_a.noconvert(), "steps"_a.noconvert(), "shrinks"_a.noconvert(),
           "uniforms"_a.noconvert(), "scores"_a.noconvert(), "coef"_a.noconvert(), "slot_norms"_a.noconvert(),
           "born"_a.noconvert(), "column"_a.noconvert(), "rows"_a.noconvert(), "between"_a.noconvert(),
-          "inverse"_a.noconvert(), "covariance"_a.noconvert(), "mean"_a.noconvert(), "totals"_a.noconvert(),
+          "inverse"_a.noconvert(), "reduction"_a.noconvert(), "totals"_a.noconvert(),
           "counts"_a.noconvert(), "table"_a.noconvert());
     m.def("gaussian_exponents", &gaussian_exponents, "X"_a.noconvert(), "Y"_a.noconvert(), "gamma"_a,
           "out"_a.noconvert());

@@ -7,6 +7,7 @@
 #include "graph_keys.hpp"
 #include "key_counts.hpp"
 #include "string_keys.hpp"
+#include "subsequence_values.hpp"
 #include "tree_keys.hpp"
 
 namespace mercer {
@@ -228,6 +229,68 @@ void py_agreement_sums(const Array<const uint8_t, 1>& text, const Array<const in
     agreement_sums(rows, length(values) - 1, turned, table, sums);
 }
 
+template <class T>
+void py_subsequence_sketch(const Array<const uint8_t, 1>& text, const Array<const int64_t, 1>& offsets,
+                           const Array<const uint8_t, 1>& codes, const Array<const int32_t, 2>& index,
+                           const Array<const int8_t, 2>& sign, const Array<const int64_t, 1>& widths, double decay,
+                           const Array<T, 2>& out) {
+    const Text rows = text_rows(text, offsets, codes);
+    const HashTable hashes = hash_table(index, sign);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    const int64_t* places = vector<const int64_t>("widths", widths);
+    require_at_least("index.shape[0]", hashes.n_factors, 1);
+    require_equal("index.shape[1]", hashes.n_columns, "256", 256);
+    require_equal("len(widths)", length(widths), "len(index) + 1", hashes.n_factors + 1);
+    require_equal("out.shape[0]", target.n_rows, "len(offsets) - 1", rows.n_strings);
+    require_equal("widths[-1]", places[hashes.n_factors], "out.shape[1]", target.n_columns);
+    for (int64_t j = 1; j <= hashes.n_factors; ++j) {
+        if (places[j] < 1 || places[j] > target.n_columns) fail("widths must lie in [1, out.shape[1]].");
+        // Shifts stay inside: either both have all places, and a shift is circular, or there is room for the largest one.
+        const bool circular = places[j] == target.n_columns && (j == 1 || places[j - 1] == target.n_columns);
+        const int64_t room = circular ? places[j] : places[j] - (j == 1 ? 1 : places[j - 1]) + 1;
+        for (int64_t c = 0; c < 256; ++c) {
+            const int32_t shift = hashes.index[(j - 1) * 256 + c];
+            if (c != kNoLetter && (shift < 0 || shift >= room)) fail("index must hold shifts that stay in widths.");
+        }
+    }
+    const nb::gil_scoped_release released;
+    kernels<T>().subsequence_sketch(rows, hashes, {decay, places}, target);
+}
+
+void py_subsequence_values(const Array<const uint8_t, 1>& text, const Array<const int64_t, 1>& offsets,
+                           const Array<const uint8_t, 1>& other_text, const Array<const int64_t, 1>& other_offsets,
+                           const Array<const uint8_t, 1>& codes, int64_t size, double decay,
+                           const Array<double, 2>& out) {
+    const Text left = text_rows(text, offsets, codes), right = text_rows(other_text, other_offsets, codes);
+    const Matrix<double> target = matrix<double, 2>("out", out);
+    if (size < 1 || size > 64) fail("length must lie in [1, 64].");
+    require_equal("out.shape[0]", target.n_rows, "len(offsets) - 1", left.n_strings);
+    if (target.n_columns != 1) {
+        require_equal("out.shape[1]", target.n_columns, "len(other_offsets) - 1", right.n_strings);
+    }
+    const bool paired = target.n_columns == 1 && right.n_strings != 1;
+    if (paired) require_equal("len(other_offsets)", right.n_strings + 1, "len(offsets)", left.n_strings + 1);
+    const nb::gil_scoped_release released;
+    subsequence_values(left, right, {size, decay, paired}, target);
+}
+
+int64_t py_adjacency(const Array<const int64_t, 2>& edges, const Array<const int64_t, 1>& graphs,
+                     const Array<int32_t, 1>& out_degrees, const Array<int32_t, 1>& out_neighbours) {
+    const Matrix<const int64_t> pairs = matrix<const int64_t, 2>("edges", edges);
+    require_packed("edges", pairs);
+    require_equal("edges.shape[1]", pairs.n_columns, "2", 2);
+    const int64_t most = std::numeric_limits<int32_t>::max();
+    const int64_t n_graphs = length(graphs) - 1;
+    const int64_t* starts = ascending("graphs", graphs, most);
+    if (starts[0] != 0) fail("graphs must begin with 0.");
+    require_equal("len(out_degrees)", length(out_degrees), "graphs[-1]", starts[n_graphs]);
+    require_equal("len(out_neighbours)", length(out_neighbours), "2 * len(edges)", 2 * pairs.n_rows);
+    int32_t* degrees = vector<int32_t>("out_degrees", out_degrees);
+    int32_t* neighbours = vector<int32_t>("out_neighbours", out_neighbours);
+    const nb::gil_scoped_release released;
+    return adjacency(pairs.data, pairs.n_rows, starts, n_graphs, degrees, neighbours);
+}
+
 GraphRows graph_rows(const Array<const int64_t, 1>& graphs, const Array<const int64_t, 1>& nodes,
                      const Array<const int32_t, 1>& neighbours, const Array<const int64_t, 1>& labels) {
     const int64_t n_nodes = length(labels), n_graphs = length(graphs) - 1;
@@ -333,6 +396,9 @@ void bind(nb::module_& m) {
           "out_data"_a.noconvert());
     m.def("sketch_keys", &py_sketch_keys<T>, "pointers"_a.noconvert(), "keys"_a.noconvert(), "values"_a.noconvert(),
           "coefficients"_a.noconvert(), "out"_a.noconvert());
+    m.def("subsequence_sketch", &py_subsequence_sketch<T>, "text"_a.noconvert(), "offsets"_a.noconvert(),
+          "codes"_a.noconvert(), "index"_a.noconvert(), "sign"_a.noconvert(), "widths"_a.noconvert(), "decay"_a,
+          "out"_a.noconvert());
     m.def("segment_sum", &py_segment_sum<T>, "values"_a.noconvert(), "pointers"_a.noconvert(), "out"_a.noconvert());
 }
 
@@ -354,6 +420,11 @@ void bind_structures(nb::module_& m) {
           "out_pointers"_a.noconvert(), "out_keys"_a.noconvert());
     m.def("agreement_sums", &py_agreement_sums, "text"_a.noconvert(), "offsets"_a.noconvert(), "codes"_a.noconvert(),
           "complement"_a.noconvert(), "values"_a.noconvert(), "out"_a.noconvert());
+    m.def("subsequence_values", &py_subsequence_values, "text"_a.noconvert(), "offsets"_a.noconvert(),
+          "other_text"_a.noconvert(), "other_offsets"_a.noconvert(), "codes"_a.noconvert(), "length"_a, "decay"_a,
+          "out"_a.noconvert());
+    m.def("adjacency", &py_adjacency, "edges"_a.noconvert(), "graphs"_a.noconvert(), "out_degrees"_a.noconvert(),
+          "out_neighbours"_a.noconvert());
     m.def("refine", &py_refine, "graphs"_a.noconvert(), "nodes"_a.noconvert(), "neighbours"_a.noconvert(),
           "labels"_a.noconvert(), "edge_labels"_a.noconvert(), "depth"_a, "seed"_a, "out_keys"_a.noconvert());
     m.def("path_keys", &py_path_keys, "graphs"_a.noconvert(), "nodes"_a.noconvert(), "neighbours"_a.noconvert(),

@@ -1,8 +1,19 @@
 // Online learning with a budget of support vectors, a row at a time; see reference/budget/loop.py. Included inside the
 // namespace of one instruction set.
 
+inline bool projects(const BudgetRule& rule) {
+    return rule.update == BudgetUpdate::newton || rule.maintenance == BudgetMaintenance::project ||
+           rule.maintenance == BudgetMaintenance::project_newest;
+}
+
+// What the rows of a batch share: products with matrices of the slots, or exponents for merging.
+struct Batches {
+    BudgetBatch squares;
+    MergeBatch merging;
+};
+
 inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
-                      const Matrix<const double>& table, const BudgetScratch& scratch) {
+                      const Matrix<const double>& table, Batches& batches, const BudgetScratch& scratch) {
     const int64_t n = *state.count, n_columns = rows.n_columns;
     double* scores = rows.scores.data + t * rows.scores.stride;
     slot_scores(state, scratch.values, n_columns, scores);
@@ -12,18 +23,19 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
     if (rows.shrinks[t] != 1) {
         for (int64_t i = 0; i < n * n_columns; ++i) state.coef[i] *= rows.shrinks[t];
     }
-    if (rule.maintenance == BudgetMaintenance::project || rule.maintenance == BudgetMaintenance::project_newest) {
+    if (projects(rule)) {
         if (joins || rule.update == BudgetUpdate::margin_perceptron) {
-            join_by_projection(rule, rows, state, t, joins, scratch);
+            join_by_projection(rule, rows, state, t, joins, batches.squares, scratch);
         }
         return;
     }
     if (!joins) return;
-    const bool merges = rule.maintenance == BudgetMaintenance::merge;
     join_slot(rows, state, t, scratch.coef, scratch.values);
+    const bool merges = rule.maintenance == BudgetMaintenance::merge;
+    if (merges) batches.merging.set(n, rows.rows.data + t * rows.rows.stride, rows.gamma);
     if (n < rule.budget) return;
     if (merges) {
-        merge_slots(rows, state, table, scratch);
+        merge_slots(rows, state, table, batches.merging, scratch);
     } else if (rule.maintenance == BudgetMaintenance::absorb || rule.maintenance == BudgetMaintenance::absorb_nearest) {
         absorb_slot(rule, state, n_columns, scratch);
     } else {
@@ -33,16 +45,29 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
 
 inline void budget_learn(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots,
                          const Matrix<const double>& table) {
-    const int64_t n_doubles = budget_scratch_doubles(slots, rows.n_columns);
-    auto* memory = static_cast<double*>(scratch(Slot::panel, n_doubles * static_cast<int64_t>(sizeof(double))));
+    const bool merges = rule.maintenance == BudgetMaintenance::merge;
+    const int64_t n_own = budget_scratch_doubles(slots, rows.n_columns);
+    const int64_t n_shared = projects(rule) ? BudgetBatch::doubles(slots)
+                             : merges       ? MergeBatch::doubles(slots, state.rows.n_columns)
+                                            : 0;
+    auto* memory = static_cast<double*>(scratch(Slot::panel, (n_own + n_shared) * static_cast<int64_t>(sizeof(double))));
     const BudgetScratch work = budget_scratch(memory, slots, rows.n_columns);
+    Batches batches;
+    if (projects(rule)) batches.squares.begin(state, slots, memory + n_own);
+    if (merges) batches.merging.begin(state, slots, memory + n_own);
     for (int64_t t = 0; t < rows.n_rows; ++t) {
-        slot_values(rule, rows, state, t, work.values);
-        if (rule.update == BudgetUpdate::newton) {
-            newton_row(rule, rows, state, t, work);
+        if (projects(rule)) {
+            batches.squares.values_of(rows, state, t, work.values);
+        } else if (merges) {
+            batches.merging.values_of(rows, state, t, work.values);
         } else {
-            learn_row(rule, rows, state, t, table, work);
+            slot_values(rows, state, t, work.values);
+        }
+        if (rule.update == BudgetUpdate::newton) {
+            newton_row(rule, rows, state, t, batches.squares, work);
+        } else {
+            learn_row(rule, rows, state, t, table, batches, work);
         }
     }
-    if (rule.update == BudgetUpdate::newton) set_coefficients(state, rows.n_columns);
+    if (projects(rule)) batches.squares.apply(state);
 }

@@ -3,29 +3,6 @@
 
 constexpr double kDependent = 1e-10;
 
-// out = square[:n, :n] @ vector, of a symmetric matrix
-inline void square_times(const Matrix<double>& square, const double* vector, int64_t n, double* out) {
-    for (int64_t i = 0; i < n; ++i) out[i] = dot(square.data + i * square.stride, vector, n);
-}
-
-// square[:n, :n] += factor * vector vector^T
-inline void add_outer(const Matrix<double>& square, const double* vector, double factor, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) add_multiple(square.data + i * square.stride, vector, factor * vector[i], n);
-}
-
-inline void append_inverse(const Matrix<double>& inverse, int64_t n, double* image, double rest) {
-    image[n] = -1;
-    double* last = inverse.data + n * inverse.stride;
-    for (int64_t i = 0; i <= n; ++i) last[i] = inverse.data[i * inverse.stride + n] = 0;
-    add_outer(inverse, image, 1 / rest, n + 1);
-}
-
-inline void downdate_inverse(const Matrix<double>& inverse, int64_t n, int64_t slot, double* column) {
-    const double* row = inverse.data + slot * inverse.stride;
-    for (int64_t i = 0; i < n; ++i) column[i] = row[i];
-    add_outer(inverse, column, -1 / column[slot], n);
-}
-
 // coef[i] += shares[i] * added
 inline void add_shares(const BudgetState& state, const double* shares, const double* added, int64_t n,
                        int64_t n_columns) {
@@ -48,25 +25,36 @@ inline bool margin_step(const BudgetRule& rule, const BudgetRows& rows, int64_t 
     return true;
 }
 
-inline void project_least(const BudgetState& state, int64_t n_columns, const BudgetScratch& scratch) {
+// Borders the inverse of n slots: image = K^-1 k, rest = k(x, x) - k^T K^-1 k.
+inline void append_inverse(LazySquare& inverse, int64_t n, double* image, double rest) {
+    image[n] = -1;
+    inverse.add(image, 1 / rest, n + 1);
+}
+
+// Takes a slot out of the sum of kernel functions, by its column of the inverse, and out of the inverse.
+inline void project_slot(const BudgetState& state, int64_t n_columns, int64_t slot, LazySquare& inverse,
+                         const BudgetScratch& scratch) {
     const int64_t n = *state.count;
-    for (int64_t i = 0; i < n; ++i) {
-        scratch.losses[i] = squared_length(state.coef + i * n_columns, n_columns) /
-                            state.inverse.data[i * state.inverse.stride + i];
-    }
-    const int64_t slot = least_of(scratch.losses, n);
-    downdate_inverse(state.inverse, n, slot, scratch.gain);
-    const double pivot = scratch.gain[slot];
-    for (int64_t i = 0; i < n; ++i) scratch.losses[i] = -scratch.gain[i] / pivot;
+    double *column = scratch.gain, *shares = scratch.losses;
+    inverse.column(slot, n, column);
+    for (int64_t i = 0; i < n; ++i) shares[i] = -column[i] / column[slot];
     for (int64_t k = 0; k < n_columns; ++k) scratch.other[k] = state.coef[slot * n_columns + k];
-    add_shares(state, scratch.losses, scratch.other, n, n_columns);
-    leave_slot(state, n_columns, slot);
+    add_shares(state, shares, scratch.other, n, n_columns);
+    inverse.add(column, -1 / column[slot], n);
+}
+
+// The slot whose projection onto the others changes the function least.
+inline int64_t least_projection(const BudgetState& state, int64_t n_columns, const LazySquare& inverse, double* losses) {
+    const int64_t n = *state.count;
+    squared_lengths(state, n_columns, losses);
+    for (int64_t i = 0; i < n; ++i) losses[i] /= inverse.diagonal[i];
+    return least_of(losses, n);
 }
 
 inline void join_by_projection(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
-                               bool joins, const BudgetScratch& scratch) {
+                               bool joins, BudgetBatch& batch, const BudgetScratch& scratch) {
     const int64_t n = *state.count, n_columns = rows.n_columns;
-    square_times(state.inverse, scratch.values, n, scratch.image);
+    batch.inverse.product(t - batch.first, scratch.values, n, scratch.image);
     const double norm = rows.norms[t], inside = dot(scratch.values, scratch.image, n);
     const double rest = norm > inside ? norm - inside : 0;
     if (!joins) {
@@ -81,8 +69,13 @@ inline void join_by_projection(const BudgetRule& rule, const BudgetRows& rows, c
         return add_shares(state, scratch.image, scratch.coef, n, n_columns);
     }
     join_slot(rows, state, t, scratch.coef, scratch.values);
-    append_inverse(state.inverse, n, scratch.image, rest);
-    if (full) project_least(state, n_columns, scratch);
+    batch.join(rows, state, t);
+    append_inverse(batch.inverse, n, scratch.image, rest);
+    if (!full) return;
+    const int64_t slot = least_projection(state, n_columns, batch.inverse, scratch.losses);
+    project_slot(state, n_columns, slot, batch.inverse, scratch);
+    batch.leave(state, slot, n);
+    leave_slot(state, n_columns, slot);
 }
 
 inline int64_t nearest_slot(const BudgetState& state, int64_t slot, int64_t n) {
@@ -121,6 +114,18 @@ inline PairShares pair_shares(const BudgetState& state, int64_t slot, int64_t ot
     return {first / norm, 0, first * (first / norm), -1};
 }
 
+// The slot whose projection onto the incoming row, in the last slot, loses least.
+inline int64_t least_absorbed(const BudgetState& state, int64_t n_columns, const double* MERCER_RESTRICT values,
+                              double norm, double* MERCER_RESTRICT losses) {
+    const int64_t last = *state.count - 1;
+    squared_lengths(state, n_columns, losses);
+    for (int64_t i = 0; i < last; ++i) {
+        const double rest = state.norms[i] - values[i] * (values[i] / norm);
+        losses[i] *= rest > 0 ? rest : 0;
+    }
+    return least_of(losses, last);
+}
+
 inline void absorb_slot(const BudgetRule& rule, const BudgetState& state, int64_t n_columns,
                         const BudgetScratch& scratch) {
     const int64_t last = *state.count - 1;
@@ -131,8 +136,12 @@ inline void absorb_slot(const BudgetRule& rule, const BudgetState& state, int64_
     double least = 0;
     int64_t slot = -1;
     PairShares shares = {0, 0, 0, -1};
-    for (int64_t i = 0; i < last; ++i) {
-        const PairShares found = pair_shares(state, i, paired ? nearest_slot(state, i, last) : -1, scratch.values, norm);
+    if (!paired) {
+        slot = least_absorbed(state, n_columns, scratch.values, norm, scratch.losses);
+        shares = pair_shares(state, slot, -1, scratch.values, norm);
+    }
+    for (int64_t i = 0; paired && i < last; ++i) {
+        const PairShares found = pair_shares(state, i, nearest_slot(state, i, last), scratch.values, norm);
         const double rest = state.norms[i] > found.square ? state.norms[i] - found.square : 0;
         const double loss = squared_length(state.coef + i * n_columns, n_columns) * rest;
         if (slot < 0 || loss < least) {

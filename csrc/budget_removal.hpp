@@ -25,8 +25,9 @@ inline void shrink_and_remove(const BudgetState& state, int64_t n_columns, const
         scratch.other[k] = 0;
     }
     if (size > 0) {
-        const double* between = state.between.data + oldest * state.between.stride;
-        for (int64_t i = 0; i < n; ++i) add_multiple(scratch.other, state.coef + i * n_columns, between[i], n_columns);
+        const double* between = state.between.data + oldest;  // a column: its rows are those of younger slots
+        for (int64_t i = 0; i < n; ++i) scratch.values[i] = between[i * state.between.stride];
+        slot_scores(state, scratch.values, n_columns, scratch.other);
         for (int64_t k = 0; k < n_columns; ++k) margin += coef[k] * scratch.other[k];
         margin /= size;
         const double square = squared_length(coef, n_columns) * state.norms[oldest] - 2 * size * margin;
@@ -88,9 +89,8 @@ inline void remove_by_chance(const BudgetRule& rule, const BudgetState& state, i
         slot = static_cast<int64_t>(uniform * static_cast<double>(n));
         slot = slot < n ? slot : n - 1;
     } else {
-        for (int64_t i = 0; i < n; ++i) {
-            stays[i] = MERCER_BUILTIN(sqrt)(squared_length(state.coef + i * n_columns, n_columns) * state.norms[i]);
-        }
+        squared_lengths(state, n_columns, stays);
+        for (int64_t i = 0; i < n; ++i) stays[i] = MERCER_BUILTIN(sqrt)(stays[i] * state.norms[i]);
         chances_to_stay(stays, scratch.places, n);
         slot = chosen_to_leave(stays, n, uniform);
     }
@@ -108,9 +108,8 @@ inline void remove_slot(const BudgetRule& rule, const BudgetState& state, int64_
     const int64_t n = *state.count;
     switch (rule.maintenance) {
         case BudgetMaintenance::remove:
-            for (int64_t i = 0; i < n; ++i) {
-                scratch.losses[i] = squared_length(state.coef + i * n_columns, n_columns) * state.norms[i];
-            }
+            squared_lengths(state, n_columns, scratch.losses);
+            for (int64_t i = 0; i < n; ++i) scratch.losses[i] *= state.norms[i];
             return leave_slot(state, n_columns, least_of(scratch.losses, n));
         case BudgetMaintenance::oldest: return leave_slot(state, n_columns, oldest_slot(state));
         case BudgetMaintenance::random: {

@@ -5,6 +5,9 @@
 
 namespace mercer {
 
+// Rows whose products with matrices of the slots are made together. The number of slots of projections is a multiple.
+constexpr int64_t kBudgetBatch = 8;
+
 // In the order of BUDGET_UPDATES and BUDGET_MAINTENANCE.
 enum class BudgetUpdate { gradient, perceptron, margin_perceptron, passive_aggressive, newton };
 enum class BudgetMaintenance {
@@ -46,10 +49,11 @@ struct BudgetState {
     double* coef;  // (slots, k), packed
     double* norms;
     int64_t *born, *column;
-    Matrix<double> rows, between, inverse, covariance;
-    double* mean;  // (slots, k), packed, or null
+    Matrix<double> rows, between, inverse, reduction;
     double* totals;
     int64_t* count;
+    // Whether both halves of `between` are kept. Else entry (i, j) holds where slot i is not older than slot j.
+    bool mirrored;
 };
 
 }  // namespace mercer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #if defined(_MSC_VER) && !defined(__SIZEOF_INT128__)
 #include <intrin.h>
@@ -57,11 +58,16 @@ struct KeyHash {
     uint64_t coefficients[4];
     uint64_t n_buckets;
 
+    // Sums stay below 7 * 2^61 from step to step, so that one reduction at the end is enough.
     uint64_t value(uint64_t key) const {
         key = reduced(key);
         uint64_t h = coefficients[3];
-        for (int i = 2; i >= 0; --i) h = plus_mod(times_mod(h, key), coefficients[i]);
-        return h;
+        for (int i = 2; i >= 0; --i) {
+            uint64_t high;
+            const uint64_t low = multiply(h, key, high);
+            h = (low & kPrime) + ((low >> 61) | (high << 3)) + coefficients[i];
+        }
+        return reduced((h & kPrime) + (h >> 61));
     }
     // The bucket of a value, from its upper 60 bits; its lowest bit is the sign.
     int64_t bucket(uint64_t value) const {
@@ -70,5 +76,14 @@ struct KeyHash {
         return static_cast<int64_t>(high);
     }
 };
+
+// A weight with the sign that the lowest bit of a value stands for, without a branch.
+inline double signed_by(uint64_t value, double weight) {
+    uint64_t bits;
+    std::memcpy(&bits, &weight, sizeof bits);
+    bits ^= (~value & 1) << 63;
+    std::memcpy(&weight, &bits, sizeof bits);
+    return weight;
+}
 
 }  // namespace mercer

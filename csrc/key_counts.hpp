@@ -12,38 +12,50 @@ namespace mercer {
 // How counts enter a kernel: the numbers are those of mercer.core.COUNTS.
 enum class Counts { product = 0, presence = 1, intersection = 2 };
 
-// An open-addressing table from numbers to places in an array of them, sized to the row, so that it stays in cache.
+// An open-addressing table from numbers to places, sized to the row, so that it stays in cache. Places ascend from row to
+// row: a slot that holds a place of an earlier row is free, and nothing is ever cleared. Whether a number is new is a
+// coin, so that no branch depends on it.
 class Places {
   public:
-    void clear(int64_t n_most) {
+    // Begin a row of at most n_most numbers, whose first place is `first`, with so many slots per number at least.
+    void begin(int64_t first, int64_t n_most, int64_t slots = 2) {
         int bits = 4;
-        while ((int64_t(1) << bits) < 2 * n_most) ++bits;
-        shift_ = 64 - bits;
+        while ((int64_t(1) << bits) < slots * n_most) ++bits;
         const std::size_t size = std::size_t(1) << bits;
-        if (slots_.size() < size) slots_.resize(size);
-        std::memset(slots_.data(), 0, size * sizeof(uint32_t));
+        if (slots_.size() < size) slots_.assign(size, 0);
+        shift_ = 64 - bits;
         mask_ = size - 1;
+        first_ = static_cast<uint32_t>(first);
     }
-    // The place of a number among `known`; a new one, which the caller appends, if it is not there.
-    template <class Number>
-    int64_t find(Number number, const Number* known, int64_t n_known, bool& is_new) {
-        std::size_t slot = (static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15u) >> shift_;
-        while (slots_[slot]) {
-            const int64_t place = slots_[slot] - 1;
-            if (known[place] == number) {
-                is_new = false;
-                return place;
-            }
-            slot = (slot + 1) & mask_;
+    // The place of a key among `known`; `next`, where the caller has written the key, if it is new.
+    int64_t find(uint64_t key, const uint64_t* known, int64_t next) {
+        const uint64_t hashed = key * 0x9E3779B97F4A7C15u;
+        const auto tag = static_cast<uint32_t>(hashed >> 18);  // few of the bits that choose the slot
+        for (std::size_t slot = hashed >> shift_;; slot = (slot + 1) & mask_) {
+            const uint64_t held = slots_[slot];
+            const bool is_free = static_cast<uint32_t>(held) <= first_, tagged = (held >> 32) == tag;
+            const int64_t place = !is_free & tagged ? static_cast<int64_t>(static_cast<uint32_t>(held)) - 1 : next;
+            if (!((is_free | tagged) & (known[place] == key))) continue;
+            slots_[slot] = (uint64_t(tag) << 32) | static_cast<uint32_t>(place + 1);
+            return place;
         }
-        slots_[slot] = static_cast<uint32_t>(n_known + 1);
-        is_new = true;
-        return n_known;
+    }
+    // The same for numbers of 32 bits, which a slot holds whole.
+    int64_t find(uint32_t number, int64_t next) {
+        for (std::size_t slot = (number * 0x9E3779B97F4A7C15u) >> shift_;; slot = (slot + 1) & mask_) {
+            const uint64_t held = slots_[slot];
+            const bool is_free = static_cast<uint32_t>(held) <= first_, same = (held >> 32) == number;
+            if (!(is_free | same)) continue;
+            const int64_t place = is_free ? next : static_cast<int64_t>(static_cast<uint32_t>(held)) - 1;
+            slots_[slot] = (uint64_t(number) << 32) | static_cast<uint32_t>(place + 1);
+            return place;
+        }
     }
 
   private:
-    std::vector<uint32_t> slots_;
+    std::vector<uint64_t> slots_;  // the upper half: a number or a part of its hash; the lower half: its place + 1
     std::size_t mask_ = 0;
+    uint32_t first_ = 0;
     int shift_ = 0;
 };
 
@@ -61,41 +73,69 @@ struct CountedRows {
     double* squares;
 };
 
+// The distinct keys of a row from place `start` on, with the sums of their weights, or the first weight of each.
+template <bool kSums, class Weight>
+int64_t count_row(const uint64_t* keys, int64_t size, const Weight& weight, int64_t start, Places& places,
+                  const CountedRows& out) {
+    places.begin(start, size);
+    int64_t end = start;
+    for (int64_t j = 0; j < size; ++j) {
+        out.keys[end] = keys[j];
+        const int64_t place = places.find(keys[j], out.keys, end);
+        const bool is_new = place == end;
+        const double before = is_new ? 0.0 : out.values[place];
+        out.values[place] = kSums ? before + weight(j) : is_new ? weight(j) : before;
+        end += is_new;
+    }
+    return end;
+}
+
+// The c-th time that a row has a key, the key (key, c), which no other entry of the row has.
+class UnaryKeys {
+  public:
+    explicit UnaryKeys(int64_t n_keys) : met_(static_cast<std::size_t>(n_keys)), times_(met_.size()) {}
+    void write_row(const uint64_t* keys, int64_t size, uint64_t* out, double* values) {
+        places_.begin(next_, size);
+        for (int64_t j = 0; j < size; ++j) {
+            met_[static_cast<std::size_t>(next_)] = keys[j];
+            const int64_t place = places_.find(keys[j], met_.data(), next_);
+            const uint32_t c = times_[static_cast<std::size_t>(place)]++;
+            const uint64_t again = as_key(joined(keys[j], c));
+            out[j] = c == 0 ? keys[j] : again;
+            values[j] = 1.0;
+            next_ += place == next_;
+        }
+    }
+
+  private:
+    Places places_;
+    std::vector<uint64_t> met_;
+    std::vector<uint32_t> times_;
+    int64_t next_ = 0;
+};
+
 // Distinct keys in the order in which they are met, with the sums of their weights, and the sum of squares of each row.
 inline void count_keys(const KeyedRows& rows, Counts counts, const CountedRows& out) {
+    const bool unary = counts == Counts::intersection;
     Places places;
-    std::vector<uint64_t> met;
-    std::vector<uint32_t> times;
+    UnaryKeys of_times(unary ? rows.pointers[rows.n_rows] - rows.pointers[0] : 0);
     int64_t end = out.pointers[0] = 0;
     for (int64_t i = 0; i < rows.n_rows; ++i) {
-        const int64_t first = rows.pointers[i], last = rows.pointers[i + 1], start = end;
-        places.clear(last - first);
-        const bool unary = counts == Counts::intersection;
+        const int64_t first = rows.pointers[i], size = rows.pointers[i + 1] - first, start = end;
+        const uint64_t* keys = rows.keys + first;
+        const double* weights = rows.weights ? rows.weights + first : nullptr;
+        const auto one = [](int64_t) { return 1.0; };
+        const auto own = [weights](int64_t j) { return weights[j]; };
         if (unary) {
-            met.resize(static_cast<std::size_t>(last - first));
-            times.assign(static_cast<std::size_t>(last - first), 0);
+            of_times.write_row(keys, size, out.keys + start, out.values + start);
+            end = start + size;
+        } else if (counts == Counts::presence) {
+            end = weights ? count_row<false>(keys, size, own, start, places, out)
+                          : count_row<false>(keys, size, one, start, places, out);
+        } else {
+            end = weights ? count_row<true>(keys, size, own, start, places, out)
+                          : count_row<true>(keys, size, one, start, places, out);
         }
-        uint64_t* known = unary ? met.data() : out.keys + start;
-        int64_t n_known = 0;
-        for (int64_t j = first; j < last; ++j) {
-            const uint64_t key = rows.keys[j];
-            bool is_new;
-            const int64_t place = places.find(key, known, n_known, is_new);
-            if (is_new) known[n_known++] = key;
-            if (unary) {  // the c-th time, the key (key, c), which no other entry of the row has
-                const uint32_t c = times[static_cast<std::size_t>(place)]++;
-                out.keys[end] = c == 0 ? key : as_key(joined(key, c));
-                out.values[end++] = 1.0;
-                continue;
-            }
-            const double weight = rows.weights ? rows.weights[j] : 1.0;
-            if (is_new) {
-                out.values[start + place] = weight;
-            } else if (counts == Counts::product) {
-                out.values[start + place] += weight;
-            }
-        }
-        if (!unary) end = start + n_known;
         double square = 0;
         for (int64_t j = start; j < end; ++j) square += out.values[j] * out.values[j];
         out.squares[i] = square;
@@ -111,27 +151,20 @@ void hash_columns(const KeyedRows& rows, const KeyHash& hash, int64_t* pointers,
     int64_t end = pointers[0] = 0;
     for (int64_t i = 0; i < rows.n_rows; ++i) {
         const int64_t first = rows.pointers[i], size = rows.pointers[i + 1] - first;
-        places.clear(size);
+        places.begin(end, size, 4);  // nearly all numbers differ
         // All hashes of a row first: they do not wait for each other, nor for the table.
         hashed.resize(static_cast<std::size_t>(size));
         for (int64_t j = 0; j < size; ++j) hashed[static_cast<std::size_t>(j)] = hash.value(rows.keys[first + j]);
-        int32_t* known = columns + end;
-        T* sums = data + end;
-        int64_t n_known = 0;
         for (int64_t j = 0; j < size; ++j) {
             const uint64_t value = hashed[static_cast<std::size_t>(j)];
-            const auto weight = static_cast<T>(value & 1 ? rows.weights[first + j] : -rows.weights[first + j]);
-            const auto bucket = static_cast<int32_t>(hash.bucket(value));
-            bool is_new;
-            const int64_t place = places.find(bucket, static_cast<const int32_t*>(known), n_known, is_new);
-            if (is_new) {
-                known[n_known] = bucket;
-                sums[n_known++] = weight;
-            } else {
-                sums[place] += weight;
-            }
+            const auto bucket = static_cast<uint32_t>(hash.bucket(value));
+            const int64_t place = places.find(bucket, end);
+            const bool is_new = place == end;
+            const T before = is_new ? T(0) : data[place];
+            columns[place] = static_cast<int32_t>(bucket);
+            data[place] = before + static_cast<T>(signed_by(value, rows.weights[first + j]));
+            end += is_new;
         }
-        end += n_known;
         pointers[i + 1] = end;
     }
 }
@@ -144,7 +177,7 @@ void sketch_keys(const KeyedRows& rows, const KeyHash& hash, T* out, int64_t str
         std::memset(target, 0, hash.n_buckets * sizeof(T));
         for (int64_t j = rows.pointers[i]; j < rows.pointers[i + 1]; ++j) {
             const uint64_t value = hash.value(rows.keys[j]);
-            target[hash.bucket(value)] += static_cast<T>(value & 1 ? rows.weights[j] : -rows.weights[j]);
+            target[hash.bucket(value)] += static_cast<T>(signed_by(value, rows.weights[j]));
         }
     }
 }

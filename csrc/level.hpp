@@ -28,10 +28,13 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
 #include "scores.hpp"
+#include "subsequences.hpp"
 #include "online.hpp"
 #include "budget_steps.hpp"
+#include "budget_exponents.hpp"
 #include "budget_slots.hpp"
 #include "budget_removal.hpp"
+#include "budget_inverse.hpp"
 #include "budget_projection.hpp"
 #include "budget_merging.hpp"
 #include "budget_newton.hpp"
@@ -58,6 +61,7 @@ constexpr Kernels<T> kKernels = {
     descend<T>,
     scores<T>,
     nearest_centres<T>,
+    subsequence_sketch<T>,
     online_gradient<T>,
     kCsrKernels<T, int32_t>,
     kCsrKernels<T, int64_t>,

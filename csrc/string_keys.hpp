@@ -5,17 +5,9 @@
 #include <vector>
 
 #include "hashing.hpp"
+#include "types.hpp"
 
 namespace mercer {
-
-constexpr uint8_t kNoLetter = 255;
-
-struct Text {
-    const uint8_t* letters;
-    const int64_t* offsets;
-    int64_t n_strings;
-    const uint8_t* codes;  // 256 codes from 0 on; kNoLetter ends every window
-};
 
 // Substrings of `least` to `longest` letters. Packed where a letter takes `bits` > 0 bits, which is injective; else
 // polynomials in `base` mod 2^61 - 1. With `placed` the place of a substring is part of its key.
@@ -30,9 +22,13 @@ inline uint64_t placed_key(uint64_t key, int64_t place, bool placed) {
     return placed ? as_key(joined(key, static_cast<uint64_t>(place))) : key;
 }
 
-// Writes keys and, unless null, lengths of all substrings; returns their number.
-inline int64_t packed_keys(const Text& text, const Substrings& parts, int64_t* pointers, uint64_t* keys,
-                           uint8_t* lengths) {
+// Writes keys and, unless null, lengths of all substrings; returns their number. `kSteps` is the number of lengths, where
+// it is known beforehand: the loop over them is then unrolled.
+template <int kSteps>
+int64_t packed_keys(const Text& text, const Substrings& parts, int64_t* pointers, uint64_t* keys, uint8_t* lengths) {
+    std::vector<uint64_t> ends;  // a 1 above the letters marks the length
+    for (int64_t j = parts.least; j <= parts.longest; ++j) ends.push_back(uint64_t(1) << (parts.bits * j));
+    const bool plain = !lengths && !parts.placed;
     int64_t n = pointers[0] = 0;
     for (int64_t i = 0; i < text.n_strings; ++i) {
         uint64_t window = 0;
@@ -44,10 +40,14 @@ inline int64_t packed_keys(const Text& text, const Substrings& parts, int64_t* p
                 continue;
             }
             window = (window << parts.bits) | code;
-            ++run;
+            if (++run >= parts.longest && plain) {
+                const std::size_t steps = kSteps ? kSteps : ends.size();
+                for (std::size_t j = 0; j < steps; ++j) keys[n++] = (window & (ends[j] - 1)) | ends[j];
+                continue;
+            }
             const int64_t most = run < parts.longest ? run : parts.longest;
             for (int64_t j = parts.least; j <= most; ++j) {
-                const uint64_t end = uint64_t(1) << (parts.bits * j);  // marks the length
+                const uint64_t end = ends[static_cast<std::size_t>(j - parts.least)];
                 if (lengths) lengths[n] = static_cast<uint8_t>(j);
                 keys[n++] = placed_key((window & (end - 1)) | end, t - j + 1 - text.offsets[i], parts.placed);
             }
@@ -55,6 +55,16 @@ inline int64_t packed_keys(const Text& text, const Substrings& parts, int64_t* p
         pointers[i + 1] = n;
     }
     return n;
+}
+
+inline int64_t packed_keys(const Text& text, const Substrings& parts, int64_t* pointers, uint64_t* keys,
+                           uint8_t* lengths) {
+    switch (parts.longest - parts.least + 1) {
+        case 1: return packed_keys<1>(text, parts, pointers, keys, lengths);
+        case 2: return packed_keys<2>(text, parts, pointers, keys, lengths);
+        case 3: return packed_keys<3>(text, parts, pointers, keys, lengths);
+        default: return packed_keys<0>(text, parts, pointers, keys, lengths);
+    }
 }
 
 // The same by polynomials: H_t = H_(t-1) base + c_t, and a window of j letters is H_t - H_(t-j) base^j. Letters are
@@ -95,15 +105,46 @@ struct Masks {
     const uint8_t* complement;
 };
 
-inline int64_t masked_keys(const Text& text, const Masks& masks, int64_t* pointers, uint64_t* keys) {
-    const auto length = static_cast<std::size_t>(masks.length);
-    std::vector<uint64_t> kept(static_cast<std::size_t>(masks.n_masks), 0);
-    for (int64_t m = 0; m < masks.n_masks && masks.bits; ++m) {
+// Windows and masks of few bits: a letter moves the packed window, and its reverse complement, by one place.
+inline int64_t packed_masked_keys(const Text& text, const Masks& masks, int64_t* pointers, uint64_t* keys) {
+    const uint64_t letter = (uint64_t(1) << masks.bits) - 1, whole = (uint64_t(1) << (masks.bits * masks.length)) - 1;
+    std::vector<uint64_t> kept(static_cast<std::size_t>(masks.n_masks), 0), numbers(kept.size());
+    for (int64_t m = 0; m < masks.n_masks; ++m) {
+        numbers[static_cast<std::size_t>(m)] = static_cast<uint64_t>(m + 1) << (masks.bits * masks.length);
         for (int64_t k = 0; k < masks.n_kept; ++k) {
             const int64_t place = masks.length - 1 - masks.places[m * masks.n_kept + k];
-            kept[static_cast<std::size_t>(m)] |= ((uint64_t(1) << masks.bits) - 1) << (masks.bits * place);
+            kept[static_cast<std::size_t>(m)] |= letter << (masks.bits * place);
         }
     }
+    const int top = static_cast<int>(masks.bits * (masks.length - 1));
+    int64_t n = pointers[0] = 0;
+    const auto write = [&](uint64_t window) {
+        for (std::size_t m = 0; m < kept.size(); ++m) keys[n + static_cast<int64_t>(m)] = (window & kept[m]) | numbers[m];
+        n += masks.n_masks;
+    };
+    for (int64_t i = 0; i < text.n_strings; ++i) {
+        uint64_t window = 0, turned = 0;
+        int64_t run = 0;
+        for (int64_t t = text.offsets[i]; t < text.offsets[i + 1]; ++t) {
+            const uint8_t code = text.codes[text.letters[t]];
+            if (code == kNoLetter) {
+                run = 0;
+                continue;
+            }
+            window = ((window << masks.bits) | code) & whole;
+            if (masks.complement) turned = (turned >> masks.bits) | (uint64_t(masks.complement[code]) << top);
+            if (++run < masks.length) continue;
+            write(window);
+            if (masks.complement) write(turned);
+        }
+        pointers[i + 1] = n;
+    }
+    return n;
+}
+
+inline int64_t masked_keys(const Text& text, const Masks& masks, int64_t* pointers, uint64_t* keys) {
+    if (masks.bits) return packed_masked_keys(text, masks, pointers, keys);
+    const auto length = static_cast<std::size_t>(masks.length);
     std::vector<uint8_t> window(length), turned(length);
     int64_t n = pointers[0] = 0;
     const int strands = masks.complement ? 2 : 1;
@@ -118,16 +159,7 @@ inline int64_t masked_keys(const Text& text, const Masks& masks, int64_t* pointe
             }
             for (int strand = 0; strand < strands; ++strand) {
                 const std::vector<uint8_t>& letters = strand ? turned : window;
-                uint64_t packed = 0;
-                if (masks.bits) {
-                    for (const uint8_t letter : letters) packed = (packed << masks.bits) | letter;
-                }
                 for (int64_t m = 0; m < masks.n_masks; ++m) {
-                    if (masks.bits) {
-                        const auto number = static_cast<uint64_t>(m + 1) << (masks.bits * masks.length);
-                        keys[n++] = (packed & kept[static_cast<std::size_t>(m)]) | number;
-                        continue;
-                    }
                     uint64_t key = static_cast<uint64_t>(m + 1);
                     for (int64_t k = 0; k < masks.n_kept; ++k) {
                         const int32_t place = masks.places[m * masks.n_kept + k];

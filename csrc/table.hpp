@@ -43,6 +43,9 @@ struct Kernels {
     void (*nearest_centres)(const Matrix<const T>& Z, const RowOrder& order, const Matrix<const uint64_t>& candidates,
                             const Matrix<const T>& products, const Matrix<const T>& centres, const ClusterScale& scale,
                             const ClusterRows& state, const ClusterChanges& changes);
+    // `hashes` has a factor for each letter of a subsequence, and a column for each of 256 codes.
+    void (*subsequence_sketch)(const Text& text, const HashTable& hashes, const Subsequences& parts,
+                               const Matrix<T>& out);
     // `squares` is empty for plain gradient descent.
     void (*online_gradient)(const Matrix<const T>& Z, const OnlineTargets& targets, const OnlineSteps& steps,
                             const Matrix<double>& W, const Matrix<double>& squares, const Matrix<double>& scores);

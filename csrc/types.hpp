@@ -13,6 +13,16 @@ struct Matrix {
     int64_t n_rows, n_columns, stride;
 };
 
+constexpr uint8_t kNoLetter = 255;
+
+// Strings, one after the other.
+struct Text {
+    const uint8_t* letters;
+    const int64_t* offsets;
+    int64_t n_strings;
+    const uint8_t* codes;  // 256 codes from 0 on; kNoLetter ends every window
+};
+
 // CSR rows: `indptr` has n_rows + 1 pointers into all of `data` and `indices`. Pointers are checked at the border,
 // columns where they are used, so that a call costs its own non-zeros only.
 template <class T, class I>
@@ -21,6 +31,13 @@ struct CsrRows {
     const I* indices;
     const I* indptr;
     int64_t n_rows, n_columns;
+};
+
+// Subsequences of `length` letters, each weighing decay^(its span); those of j letters have their sums in the first
+// widths[j] places.
+struct Subsequences {
+    double decay;
+    const int64_t* widths;
 };
 
 // Signed hashes of `n_columns` columns for each of `n_factors` count sketches, row-major.

@@ -60,3 +60,16 @@ def test_segment_sums_and_sketches():
     counted = key_core.count(Keys(np.array([0, 1]), np.array([5], dtype=np.uint64)))
     key_core.sketch_keys(counted, np.array([1, 2, 3, 4], np.uint64), out[:1])
     assert np.abs(out[0]).sum() == 1
+
+
+def test_subsequences_of_pairs_and_sketches():
+    X, one = Strings(["cat", "car", ""]), Strings(["cat"])
+    values = key_core.subsequence_values(X, X, BYTES, 2, 0.5)
+    np.testing.assert_allclose(values, [[0.140625, 0.0625, 0.0], [0.0625, 0.140625, 0.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(key_core.subsequence_values(X, None, BYTES, 2, 0.5)[:, 0], np.diag(values))
+    np.testing.assert_array_equal(key_core.subsequence_values(X, one, BYTES, 2, 0.5), values[:, :1])
+    rng, out = np.random.RandomState(0), np.empty((3, 512))
+    buckets, signs = rng.randint(512, size=(2, 256)).astype(np.int32), np.ones((2, 256), dtype=np.int8)
+    hashes = key_core.LetterHashes(buckets, signs, np.full(3, 512))
+    key_core.subsequence_sketch(X, BYTES, hashes, 0.5, out)
+    np.testing.assert_allclose(out.sum(axis=1), [0.625, 0.625, 0.0])  # signs of 1: the sum of all weights

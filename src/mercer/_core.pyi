@@ -29,6 +29,16 @@ def hadamard_features(
 ) -> bool: ...
 def cell_hashes(X: Array, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None: ...
 def landmark_features(left: Array, right: Array, projection: Array, first: int, out: Array) -> None: ...
+def grow_symmetric_tree(
+    codes: Array,
+    rows: Array,
+    sums: Array,
+    columns: Array,
+    n_bins: int,
+    penalty: float,
+    out_columns: Array,
+    out_bins: Array,
+) -> int: ...
 def scores(Z: Array, W: Array, out: Array) -> None: ...
 def descend(
     Z: Array,
@@ -113,8 +123,7 @@ def budget_learn(
     rows: Array,
     between: Array,
     inverse: Array,
-    covariance: Array,
-    mean: Array,
+    reduction: Array,
     totals: Array,
     counts: Array,
     table: Array,
@@ -206,6 +215,20 @@ def masked_keys(
     out_keys: Array,
 ) -> int: ...
 def agreement_sums(text: Array, offsets: Array, codes: Array, complement: Array, values: Array, out: Array) -> None: ...
+def subsequence_sketch(
+    text: Array, offsets: Array, codes: Array, index: Array, sign: Array, widths: Array, decay: float, out: Array
+) -> None: ...
+def subsequence_values(
+    text: Array,
+    offsets: Array,
+    other_text: Array,
+    other_offsets: Array,
+    codes: Array,
+    length: int,
+    decay: float,
+    out: Array,
+) -> None: ...
+def adjacency(edges: Array, graphs: Array, out_degrees: Array, out_neighbours: Array) -> int: ...
 def refine(
     graphs: Array,
     nodes: Array,

@@ -51,6 +51,7 @@ __all__ = [
     "ClusterRows",
     "ClusterScale",
     "OnlineResult",
+    "adjacency",
     "budget_learn",
     "cell_hashes",
     "convolve",
@@ -58,6 +59,7 @@ __all__ = [
     "descend",
     "fourier",
     "gaussian_exponents",
+    "grow_symmetric_tree",
     "hadamard_features",
     "landmark_features",
     "nearest_centres",
@@ -291,6 +293,27 @@ def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: 
         _core.budget_learn(update, maintenance, *rule[2:], *rows, *state, table)  # type: ignore[arg-type]
     else:
         reference.budget_learn(rule, rows, state, table)
+
+
+def adjacency(edges: Array, graphs: Array, out_degrees: Array, out_neighbours: Array) -> int:
+    """Write the degrees and the ascending neighbours of nodes from ``edges`` (m, 2), int64; return how many there are.
+
+    Graph g has the nodes from graphs[g] on. Returns -1 - e if edge e does not lie in one graph.
+    """
+    return int(_primitives.adjacency(edges, graphs, out_degrees, out_neighbours))
+
+
+def grow_symmetric_tree(
+    codes: Array, rows: Array, sums: Array, columns: Array, n_bins: int, penalty: float, depth: int
+) -> tuple[Array, Array]:
+    """Return the column and the bin of each level of a symmetric tree: rows of a larger bin go to the right.
+
+    ``codes`` (d, n) uint8 holds the bins of all rows, below ``n_bins``; the tree sees ``rows`` (m,) int32, whose
+    ``sums`` (m, k + 1) are their weight times each target, and at last their weight. It may split ``columns`` (int32).
+    """
+    out_columns, out_bins = np.empty(depth, dtype=np.int32), np.empty(depth, dtype=np.int32)
+    found = _primitives.grow_symmetric_tree(codes, rows, sums, columns, n_bins, penalty, out_columns, out_bins)
+    return out_columns[:found], out_bins[:found]
 
 
 def scores(Z: Rows, weights: Array, out: Array | None = None) -> Array:

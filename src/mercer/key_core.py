@@ -47,6 +47,14 @@ class Alphabet(NamedTuple):
     bits: int  # that a code takes
 
 
+class LetterHashes(NamedTuple):
+    """Buckets and signs (p, 256) of letters at each place of a subsequence, and how many buckets j letters take."""
+
+    buckets: Array  # int32
+    signs: Array  # int8
+    widths: Array  # (p + 1,) int64
+
+
 def substring_keys(
     X: Strings, alphabet: Alphabet, least: int, longest: int, base: int, *, placed: bool = False
 ) -> tuple[Keys, Array]:
@@ -94,6 +102,22 @@ def agreement_sums(X: Strings, alphabet: Alphabet, complement: Array, values: Ar
     out = np.empty(len(X))
     _primitives.agreement_sums(X.text, X.pointers(), alphabet.codes, complement, values, out)
     return out
+
+
+def subsequence_values(X: Strings, Y: Strings | None, alphabet: Alphabet, length: int, decay: float) -> Array:
+    """Return the subsequence kernel of all pairs of strings, (n, m); without ``Y`` of each with itself, (n, 1)."""
+    out = np.empty((len(X), 1 if Y is None else len(Y)))
+    other = X if Y is None else Y
+    if Y is not None and out.shape[1] == 1 and len(X) > 1:  # one column stands for pairs: give the other side alone
+        return np.concatenate([subsequence_values(X[i : i + 1], Y, alphabet, length, decay) for i in range(len(X))])
+    given = (X.text, X.pointers(), other.text, other.pointers(), alphabet.codes)
+    _primitives.subsequence_values(*given, length, decay, out)
+    return out
+
+
+def subsequence_sketch(X: Strings, alphabet: Alphabet, hashes: LetterHashes, decay: float, out: Array) -> None:
+    """Overwrite ``out`` (n, D) with the sums of the hashed subsequences of each string."""
+    _primitives.subsequence_sketch(X.text, X.pointers(), alphabet.codes, *hashes, decay, out)
 
 
 def refined_keys(X: Graphs, depth: int, seed: int) -> Keys:
@@ -164,6 +188,24 @@ def hash_columns(counted: Counted, coefficients: Array, n_buckets: int, dtype: D
 def sketch_keys(counted: Counted, coefficients: Array, out: Array) -> None:
     """Overwrite ``out`` (n, D) with the same hashed columns, dense."""
     _primitives.sketch_keys(*counted[:3], coefficients, out)
+
+
+def splitmix64(numbers: Array) -> Array:
+    """Return 64 bits for each unsigned 64-bit number: those of splitmix64's mixture.
+
+    References
+    ----------
+    G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+
+    >>> import numpy as np
+    >>> hex(splitmix64(np.zeros(1, dtype=np.uint64))[0])
+    '0xe220a8397b1dcdaf'
+    """
+    bits = numbers + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Array = bits ^ (bits >> np.uint64(31))
+    return mixed
 
 
 def segment_sum(values: Array, pointers: Array, out: Array) -> None:

@@ -91,6 +91,23 @@ def test_agreement_sums(X, both_strands):
     assert_same(both("agreement_sums", given, np.zeros(len(X))))
 
 
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(-1, 7), st.integers(0, 7)), max_size=12), st.lists(st.integers(0, 3), max_size=4))
+def test_adjacency(edges, sizes):
+    """Repeated edges, loops, edges between graphs, and edges to nodes that are not there."""
+    starts = np.cumsum([0, *sizes])
+    given = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    outs = [np.zeros(starts[-1], np.int32), np.zeros(2 * len(edges), np.int32)]
+    (n, *got), (expected_n, *expected) = both("adjacency", (given, starts), *outs)
+    assert n == expected_n
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(a[: max(n, 0)], b[: max(n, 0)])
+    whole = np.zeros((starts[-1],) * 2, dtype=bool)
+    if n >= 0:
+        whole[given[:, 0], given[:, 1]] = whole[given[:, 1], given[:, 0]] = True
+        np.testing.assert_array_equal(got[0], whole.sum(axis=1))
+
+
 @settings(max_examples=20)
 @given(graphs(), st.integers(0, 3), st.booleans())
 def test_refine_and_path_keys(X, depth, labelled):
@@ -137,6 +154,43 @@ def test_count_keys(lists, counts, weighted):
     np.testing.assert_array_equal(results[0][4], results[1][4])
     for place in (2, 3):
         np.testing.assert_array_equal(results[0][place][:n_used], results[1][place][:n_used])
+
+
+@pytest.mark.parametrize("counts", [0, 1, 2])
+@pytest.mark.parametrize("n_different", [3, 200, 10**6])
+def test_count_keys_of_long_rows_of_any_length(counts, n_different):
+    """The table is never cleared: rows of other lengths, before and after, leave nothing behind."""
+    rng = np.random.default_rng(n_different)
+    sizes = [500, 3, 0, 1, 2000, 40, 500]
+    pointers = np.cumsum([0, *sizes])
+    # keys with the same lower half have the same tag in the table
+    keys = rng.integers(n_different, size=pointers[-1], dtype=np.uint64) << np.uint64(rng.integers(0, 40))
+    weights = rng.integers(1, 5, size=len(keys)).astype(float)
+    outs = [
+        np.zeros(len(pointers), np.int64),
+        np.zeros(len(keys), np.uint64),
+        np.zeros(len(keys)),
+        np.zeros(len(sizes)),
+    ]
+    got, expected = both("count_keys", (pointers, keys, weights, counts), *outs)
+    end = expected[1][-1]
+    np.testing.assert_array_equal(got[1], expected[1])
+    np.testing.assert_array_equal(got[4], expected[4])
+    for place in (2, 3):
+        np.testing.assert_array_equal(got[place][:end], expected[place][:end])
+
+
+def test_hash_values_at_the_ends_of_their_range():
+    """Sums are reduced once, at the end: the largest coefficients and keys do not overflow."""
+    top = int(PRIME)
+    keys = np.array([0, 1, top - 1, top, top + 1, 2**61 - 1, 2**60], dtype=np.uint64)
+    coefficients = np.array([top - 1] * 4, dtype=np.uint64)
+    outs = [np.zeros(2, np.int64), np.zeros(len(keys), np.int32), np.zeros(len(keys))]
+    given = (np.array([0, len(keys)]), keys, np.arange(1.0, 8.0), coefficients, 2**31 - 1)
+    got, expected = both("hash_columns", given, *outs)
+    assert got[1].tolist() == expected[1].tolist()
+    assert got[2].tolist() == expected[2].tolist()
+    assert got[3].tolist() == expected[3].tolist()
 
 
 @pytest.mark.parametrize("n_buckets", [1, 3, 4, 2**18, 2**31 - 1])

@@ -11,7 +11,7 @@ from mercer.reference.clusters import nearest_centres, rows_in_doubt
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin, fourier_features
-from mercer.reference.graph_keys import path_keys, refine
+from mercer.reference.graph_keys import adjacency, path_keys, refine
 from mercer.reference.hadamard import hadamard_features
 from mercer.reference.key_counts import count_keys, hash_columns, segment_sum, sketch_keys
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
@@ -19,10 +19,13 @@ from mercer.reference.online import online_gradient, online_kernel_gradient, onl
 from mercer.reference.projection import project_product, project_product_csr, sign_products
 from mercer.reference.scores import scores
 from mercer.reference.string_keys import agreement_sums, masked_keys, string_keys, token_keys
+from mercer.reference.subsequences import subsequence_sketch, subsequence_values
+from mercer.reference.symmetric_tree import grow_symmetric_tree
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 from mercer.reference.tree_keys import fragment_keys, subtree_keys
 
 __all__ = [
+    "adjacency",
     "agreement_sums",
     "budget_learn",
     "cell_hashes",
@@ -36,6 +39,7 @@ __all__ = [
     "fourier_features",
     "fragment_keys",
     "gaussian_exponents",
+    "grow_symmetric_tree",
     "hadamard_features",
     "hash_columns",
     "landmark_features",
@@ -54,6 +58,8 @@ __all__ = [
     "sign_products",
     "sketch_keys",
     "string_keys",
+    "subsequence_sketch",
+    "subsequence_values",
     "subtree_keys",
     "tensor_sketch",
     "tensor_sketch_csr",

@@ -6,6 +6,25 @@ from mercer._typing import Array
 from mercer.reference.hashing import as_key, joined, mixed64
 
 
+def adjacency(edges: Array, graphs: Array, out_degrees: Array, out_neighbours: Array) -> int:
+    """Write the degree of each node and its neighbours, ascending, each once and numbered in its graph.
+
+    ``edges`` (m, 2) join nodes of the union of all graphs, listed once or more, in any direction. Returns the number of
+    neighbours; -1 - e if edge e does not lie in one graph.
+    """
+    n_nodes = int(graphs[-1])
+    graph_of_node = np.repeat(np.arange(len(graphs) - 1), np.diff(graphs))
+    inside: Array = np.asarray(((edges >= 0) & (edges < n_nodes)).all(axis=1))
+    inside[inside] = graph_of_node[edges[inside, 0]] == graph_of_node[edges[inside, 1]]
+    if not inside.all():
+        return -1 - int(np.flatnonzero(~inside)[0])
+    both = np.unique(np.concatenate([edges @ [n_nodes, 1], edges @ [1, n_nodes]]))
+    source, target = np.divmod(both, max(n_nodes, 1))
+    out_degrees[...] = np.bincount(source, minlength=n_nodes)
+    out_neighbours[: len(both)] = target - graphs[graph_of_node[source]]
+    return len(both)
+
+
 def refine(
     graphs: Array,
     nodes: Array,

@@ -100,10 +100,9 @@ class BudgetState(NamedTuple):
     born: Array  # (slots,) int64: the number of the row in the stream
     column: Array  # (slots,) int64: the column of ``BudgetRows.cross``
     rows: Array  # (slots, d)
-    between: Array  # (slots, slots): kernel values
+    between: Array  # (slots, slots): kernel values, where the slot of the row is not older than that of the column
     inverse: Array  # (slots, slots): the inverse of the Gram matrix, for projections
-    covariance: Array  # (slots, slots), of Newton steps
-    mean: Array  # (slots, k), of Newton steps
+    reduction: Array  # (slots, slots), of Newton steps: by how much the rows seen reduce the variance
     totals: Array  # (2,) float64: the damage of the Forgetron's removals, and the perceptron's mistakes
     counts: Array  # (1,) int64: the number of slots in use
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.reference.budget.merging import merge, slot_exponents
-from mercer.reference.budget.newton import newton_row, set_coefficients
+from mercer.reference.budget.newton import newton_row
 from mercer.reference.budget.projection import absorb, join_by_projection
 from mercer.reference.budget.removal import remove
 from mercer.reference.budget.slots import join
@@ -23,8 +23,6 @@ def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: 
             newton_row(rule, rows, state, t, _values(rule, rows, state, t))
         else:
             _learn(rule, rows, state, t, table)
-    if rule.update == "newton":
-        set_coefficients(state)
 
 
 def _values(rule: BudgetRule, rows: BudgetRows, state: BudgetState, t: int) -> Array:

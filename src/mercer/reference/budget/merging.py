@@ -10,14 +10,13 @@ from math import exp
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.budget.exponents import LARGEST_EXPONENT
 from mercer.reference.budget.slots import leave, lengths
 from mercer.reference.types import BudgetState
 
 GOLDEN = (5**0.5 - 1) / 2
 # Steps of the golden-section search on [0, 1/2]: the place is known to 3e-7, and the squared norm to its square.
 N_STEPS = 30
-# Exponents beyond are cut: their kernel value is 0, and sums of them stay finite.
-LARGEST_EXPONENT = 1e150
 
 
 def merge(gamma: float, state: BudgetState, table: Array) -> None:

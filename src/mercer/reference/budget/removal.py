@@ -41,7 +41,7 @@ def _shrink(state: BudgetState) -> None:
     coef = state.coef[oldest]
     size = float(np.abs(coef).max())
     if size > 0:
-        margin = float(coef @ (state.between[oldest, :n] @ state.coef[:n])) / size
+        margin = float(coef @ (state.between[:n, oldest] @ state.coef[:n])) / size
         square = float(coef @ coef) * float(state.norms[oldest]) - 2 * size * margin
         spent, mistakes = state.totals
         factor = largest_factor(square, 2 * size, float(spent - FORGETRON_SHARE * mistakes))

@@ -22,10 +22,10 @@ def join(rows: BudgetRows, state: BudgetState, t: int, coef: Array, values: Arra
 def leave(state: BudgetState, slot: int) -> None:
     """Remove a slot: the last one takes its place."""
     last = int(state.counts[0]) - 1
-    for values in (state.coef, state.mean, state.norms, state.born, state.column, state.rows):
+    for values in (state.coef, state.norms, state.born, state.column, state.rows):
         if len(values):
             values[slot] = values[last]
-    for square in (state.between, state.inverse, state.covariance):
+    for square in (state.between, state.inverse, state.reduction):
         if len(square):
             square[slot, : last + 1] = square[last, : last + 1]
             square[: last + 1, slot] = square[: last + 1, last]
