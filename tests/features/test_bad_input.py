@@ -1,11 +1,13 @@
 """Bad input to any map: the argument, the rule, the value, the way out; and nothing half-fitted."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from mercer import Laplacian, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch, config_context
+from mercer import KernelRidge, Laplacian, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch, config_context
 from mercer.features import Concatenate, Rescale, TensorProduct
 from mercer.testing import sample_rows
 
@@ -141,3 +143,39 @@ def test_a_refused_fit_leaves_nothing_behind(kind):
     with pytest.raises(ValueError, match="NaN"):
         fitted.fit(_with(np.nan)[:, :3])
     np.testing.assert_array_equal(fitted.transform(X), before)
+
+
+_NUMBERS = pd.DataFrame({"size": [1.0, 2.0, 3.0], "code": ["1", "2.5", "3"]}, dtype=object)
+_TEXT = _NUMBERS.assign(town=["Rome", "Oslo", "Rome"])
+OF_TEXT = {
+    "objects of pandas": _TEXT,
+    "strings of pandas": _TEXT.astype({"town": "string"}),
+    "categories of pandas": _TEXT.astype({"town": "category"}),
+    "polars": pl.DataFrame({"size": [1.0, 2.0], "town": ["Rome", "Oslo"]}),
+    "categories of polars": pl.DataFrame({"town": pl.Series(["Rome", "Oslo"], dtype=pl.Categorical)}),
+    "lazy": pl.DataFrame({"size": [1.0, 2.0], "town": ["Rome", "Oslo"]}).lazy(),
+}
+
+
+@pytest.mark.parametrize("table", OF_TEXT.values(), ids=OF_TEXT.keys())
+@pytest.mark.parametrize("kind", [TensorSketch, KernelRidge])
+def test_text_in_a_frame_is_refused_with_its_column_and_who_takes_it(kind, table):
+    with pytest.raises(
+        ValueError, match=rf"{kind.__name__}: X holds text in column 'town', such as '(Rome|Oslo)'"
+    ) as said:
+        kind().fit(table, np.zeros(2 if isinstance(table, pl.DataFrame | pl.LazyFrame) else 3))
+    for way_out in ("TunedClassifier", "TableModel", "OneHotEncoder"):
+        assert way_out in str(said.value)
+
+
+def test_text_in_an_array_of_objects_is_refused_with_the_number_of_its_column():
+    with pytest.raises(ValueError, match=r"X holds text in column 1, such as 'Oslo'"):
+        LinearFeatures().fit(np.array([[1.0, 2.0], [3.0, "Oslo"]], dtype=object))
+
+
+def test_text_of_numbers_is_numbers_and_lazy_frames_are_collected():
+    assert LinearFeatures(n_components=2).fit_transform(_NUMBERS).tolist() == [[1, 1], [2, 2.5], [3, 3]]
+    lazy = pl.DataFrame({"a": [1.0, 2.0], "b": [0.5, 0.0]}).lazy()
+    fitted = LinearFeatures(n_components=2).fit(lazy)
+    assert fitted.feature_names_in_.tolist() == ["a", "b"]
+    assert fitted.transform(lazy).tolist() == [[1, 0.5], [2, 0]]

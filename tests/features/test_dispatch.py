@@ -78,9 +78,10 @@ def test_the_budget_bounds_the_whole_output():
 
 def test_a_named_method():
     assert isinstance(feature_map(Polynomial(2), method="maclaurin"), RandomMaclaurin)
-    assert methods_for(Polynomial(2)) == ["tensor_sketch", "split_sketch", "maclaurin"]
+    assert methods_for(Polynomial(2)) == ["tensor_sketch", "split_sketch", "maclaurin", "nystroem"]
     with pytest.raises(
-        ValueError, match=r"method must be 'auto' or one of \['tensor_sketch', 'split_sketch', 'maclaurin'\]"
+        ValueError,
+        match=r"method must be 'auto' or one of \['tensor_sketch', 'split_sketch', 'maclaurin', 'nystroem'\]",
     ):
         feature_map(Polynomial(2), method="fourier")
 
@@ -88,9 +89,9 @@ def test_a_named_method():
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_the_methods_are_those_that_can_be_drawn(kernel):
     """On one column, where every kernel that has grids has them."""
-    X = np.abs(sample_rows(6, 1))
+    X = np.abs(sample_rows(8, 1))
     drawn = []
-    for name in dispatch._row(kernel):
+    for name in [*dispatch._row(kernel), "nystroem"]:
         try:
             feature_map(kernel, 8, method=name, random_state=0).fit(X)
         except ValueError:
@@ -136,8 +137,8 @@ def test_what_has_no_map_is_refused_with_the_reason():
         feature_map("poly")
 
 
-def test_landmarks_are_rows_of_numbers():
-    with pytest.raises(ValueError, match=r"which compares strings\. Leave method out"):
-        feature_map(Spectrum(2), 8, method="nystroem")
+def test_landmarks_may_be_objects_and_columns_are_of_numbers():
+    made = feature_map(Spectrum(2), 2, method="nystroem", random_state=0)
+    assert made.fit_transform(["abab", "bcbc", "abbc"]).shape == (3, 2)
     with pytest.raises(ValueError, match="must compare rows of numbers"):
         Columns(Spectrum(2), [0])

@@ -1,5 +1,7 @@
 """Kernels take part in a grid search although they never change."""
 
+import inspect
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,7 +10,19 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from mercer import Gaussian, Linear, LinearFeatures, Polynomial, RandomMaclaurin, TensorSketch, feature_map
+from mercer import (
+    FourierFeatures,
+    Gaussian,
+    KernelRidge,
+    KernelSVC,
+    Linear,
+    LinearFeatures,
+    Nystroem,
+    Polynomial,
+    RandomMaclaurin,
+    TensorSketch,
+    feature_map,
+)
 from mercer.features import Concatenate
 
 
@@ -85,3 +99,21 @@ def test_a_map_of_an_expression_in_a_grid_search_changes_its_draw():
     after = chosen.set_params(maps_1__kernel__gamma=2.0).fit_transform(X)
     assert chosen.kernel_ == Linear() + Polynomial(2, gamma=2.0)
     assert not np.allclose(before, after)
+
+
+@pytest.mark.parametrize("kind", [KernelSVC, KernelRidge, Nystroem, FourierFeatures])
+def test_parameters_of_a_kernel_are_refused_with_the_spelling_of_mercer(kind):
+    name = kind.__name__
+    with pytest.raises(
+        TypeError, match=rf"{name}: gamma is a parameter of the kernel. Write {name}\(Gaussian\(gamma=0.1\)\)"
+    ):
+        kind(gamma=0.1)
+    with pytest.raises(TypeError, match=r"gamma and degree are .* Write .*\(Polynomial\(degree=3, gamma=0.1\)\)"):
+        kind(kernel="poly", gamma=0.1, degree=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gama'"):
+        kind(gama=0.1)
+
+
+def test_the_hint_leaves_signatures_and_positional_arguments_as_they_are():
+    assert list(inspect.signature(KernelSVC).parameters)[:2] == ["kernel", "n_components"]
+    assert KernelSVC(Gaussian(gamma=0.1)).kernel == Gaussian(gamma=0.1)

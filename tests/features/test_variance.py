@@ -33,16 +33,20 @@ from mercer.features import (
     Concatenate,
     ExponentialChi2Features,
     FeatureMap,
+    HomogeneousFeatures,
+    InducedFeatures,
     Normalize,
     Rescale,
     ScaleColumns,
+    SeededBlocks,
     SelectColumns,
     ShiftInvariantFeatures,
     TensorProduct,
+    Widened,
     base,
 )
 from mercer.features.sketches.scalar_draws import _table, register_scalar
-from mercer.kernels import StationaryKernel
+from mercer.kernels import NeuralTangent, StationaryKernel
 from mercer.testing import assert_mean_close, sample_rows
 from mercer.testing.estimators import public_classes
 
@@ -68,6 +72,8 @@ MAPS = [
     (SplitSketch(Polynomial(3, coef0=0.5), n_components=24), SOME),
     (RandomMaclaurin(Exponential(gamma=0.5), n_components=16), FEW),
     (RandomMaclaurin(Composed(Exponential(gamma=0.5), Gaussian()), n_components=16), FEW),
+    (HomogeneousFeatures(NeuralTangent(2), n_components=64), SOME),
+    (InducedFeatures(Gaussian(), TensorSketch(n_components=64), n_components=16), FEW),
     (AdditiveFeatures(n_components=9), FEW),
     (AdditiveFeatures(n_components=4), SOME),
     (ExponentialChi2Features(n_components=16), FEW),
@@ -81,6 +87,7 @@ MAPS = [
     (Normalize(TensorProduct([QuasiRandomFeatures(n_components=8), LinearFeatures()], n_components=16)), FEW),
     (ScaleColumns(QuasiRandomFeatures(n_components=8), weights=[1.0, 2.0, 0.5]), FEW),
     (SelectColumns(Fastfood(n_components=8), columns=[0, 2]), FEW),
+    (Widened(Fastfood(n_components=8), error=None), FEW),
     (TensorProduct([QuasiRandomFeatures(n_components=16), LinearFeatures()], n_components=64), FEW),
     (TensorProduct([OrthogonalFeatures(Matern(1.5), n_components=8), LinearFeatures()], n_components=64), SOME),
     (TensorProduct([AdditiveFeatures(n_components=9), LinearFeatures()], n_components=16), FEW),
@@ -129,7 +136,8 @@ def test_the_claim_is_the_error_over_independent_draws(monkeypatch, feature_map,
 
 def test_every_public_map_is_tried():
     tried = {type(feature_map) for feature_map, _ in MAPS}
-    assert set(public_classes(FeatureMap).values()) - tried == {Nystroem, MEKA}  # they have tests of their own
+    with_tests_of_their_own = {Nystroem, MEKA, SeededBlocks}
+    assert set(public_classes(FeatureMap).values()) - tried == with_tests_of_their_own
 
 
 def test_the_default_map_claims_its_own_error_on_rows_closer_than_those_of_fit():

@@ -45,5 +45,5 @@ def test_gamma_must_be_positive(gamma):
 
 
 def test_an_unknown_rule_is_named():
-    with pytest.raises(ValueError, match=r"Gaussian: gamma must be a number > 0, 'scale' or 'median', got 'auto'"):
-        Gaussian(gamma="auto")
+    with pytest.raises(ValueError, match=r"gamma must be a number > 0, 'scale', 'median' or 'auto', got 'wide'"):
+        Gaussian(gamma="wide")

@@ -25,6 +25,9 @@ LEAVES = st.one_of(
     st.builds(lambda s: mercer.ExponentialChi2(sigma=s), NUMBERS),
     st.builds(lambda s: mercer.Cauchy(length_scale=s), NUMBERS),
     st.builds(mercer.ArcCosine, st.integers(0, 2)),
+    st.builds(lambda depth: mercer.ArcCosine(1, depth=depth), st.integers(2, 5)),
+    st.builds(kernels.NeuralTangent, st.integers(1, 5)),
+    st.builds(lambda depth: kernels.Angular(kernels.NeuralTangent(depth)), st.integers(1, 5)),
     st.builds(lambda g, order: kernels.LowOrder(mercer.Gaussian(gamma=g), order=order), NUMBERS, st.floats(0.5, 9.0)),
     st.builds(mercer.VovkPolynomial, st.integers(1, 9)),
     st.sampled_from(
@@ -47,12 +50,20 @@ OF_OBJECTS = [
     kernels.Spectrum(5, least=3, counts="presence", alphabet="ACGT", fold_case=True),
     kernels.Spectrum(2, tokens=True),
     kernels.GappedKmers(8, 2, both_strands=True, alphabet="ACGT"),
+    kernels.HammingKmers(8, 0.25, both_strands=True, alphabet="ACGT"),
+    kernels.Subsequence(4, 0.25, alphabet="ACGT", fold_case=True),
     kernels.WeightedDegree(4),
     kernels.WeisfeilerLehman(3, counts="intersection"),
     kernels.ShortestPath(),
     kernels.Subtree(0.5),
     kernels.SubsetTree(0.4, max_size=3, leaves=False),
     kernels.Convolution(mercer.Gaussian(gamma=0.5), average="mean"),
+    kernels.Convolution(
+        mercer.Linear(), decompose=kernels.Windows(3, alphabet="ab", encoding=((0.5, 1.0), (2.0, -1.0)))
+    ),
+    kernels.Convolution(mercer.Linear(), decompose=kernels.Neighbourhoods(2, labels=True)),
+    kernels.Induced(mercer.Gaussian(gamma=0.5), kernels.WeisfeilerLehman(2)),
+    mercer.Composed(mercer.Polynomial(2), kernels.Spectrum(3)),
 ]
 
 
@@ -89,7 +100,7 @@ def test_kernels_of_objects_print_and_parse_too(kernel):
 def test_every_concrete_public_kernel_has_a_place_in_the_law_above():
     drawn = {"Sum", "Product", "Scaled", "Normalized", "Composed", "ScaledColumns", "Columns", "Metric"}
     drawn |= {type(leaf).__name__ for leaf in [*_leaves(), *OF_OBJECTS]}
-    of_functions_and_matrices = {"DotProduct", "FunctionKernel", "PrecomputedKernel"}
+    of_functions_and_matrices = {"DotProduct", "FunctionKernel", "Parts", "PrecomputedKernel"}
     assert set(public_classes(Kernel, of_objects=True)) - drawn == of_functions_and_matrices
 
 

@@ -19,22 +19,28 @@ from mercer.features.composed.concatenate import Concatenate
 from mercer.features.composed.normalize import Normalize
 from mercer.features.composed.rescale import Rescale
 from mercer.features.composed.tensor_product import TensorProduct
+from mercer.features.composed.widened import Widened
 from mercer.features.dispatch import feature_map, methods_for, register_map
 from mercer.features.exponential_chi2 import ExponentialChi2Features
 from mercer.features.fourier.fastfood import Fastfood
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.fourier.seeded_blocks import SeededBlocks
 from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
 from mercer.features.kernel_map import KernelMap
 from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.nystroem.map import Nystroem
+from mercer.features.sketches.homogeneous import HomogeneousFeatures
 from mercer.features.sketches.linear import LinearFeatures
 from mercer.features.sketches.maclaurin import RandomMaclaurin
 from mercer.features.sketches.split_sketch import SplitSketch
 from mercer.features.sketches.tensor_sketch import TensorSketch
 from mercer.features.structured.convolution_features import ConvolutionFeatures
+from mercer.features.structured.induced_features import InducedFeatures
 from mercer.features.structured.part_features import PartFeatures
+from mercer.features.structured.part_sketch import PartTensorSketch
+from mercer.features.structured.subsequence_sketch import SubsequenceSketch
 
 __all__ = [
     "AdditiveFeatures",
@@ -46,6 +52,8 @@ __all__ = [
     "Fastfood",
     "FeatureMap",
     "FourierFeatures",
+    "HomogeneousFeatures",
+    "InducedFeatures",
     "KernelMap",
     "KitchenSinks",
     "LinearFeatures",
@@ -53,16 +61,20 @@ __all__ = [
     "Nystroem",
     "OrthogonalFeatures",
     "PartFeatures",
+    "PartTensorSketch",
     "QuasiRandomFeatures",
     "RandomBinning",
     "RandomMaclaurin",
     "Rescale",
     "ScaleColumns",
+    "SeededBlocks",
     "SelectColumns",
     "ShiftInvariantFeatures",
     "SplitSketch",
+    "SubsequenceSketch",
     "TensorProduct",
     "TensorSketch",
+    "Widened",
     "components_for",
     "drineas_mahoney_components",
     "drineas_mahoney_error",

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import isfinite
-from typing import Self
+from typing import ClassVar, Self
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -13,13 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import core
 from mercer._typing import Array, Rows, RowsLike, Seed
+from mercer.array_api import FollowsArrays
 from mercer.config import get_config, lasting_limit
+from mercer.data.lazy import lazily
+from mercer.data.sources.collections import is_collection
 from mercer.features.params import NestedParams
+from mercer.features.sampled import sampled_rows
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, row_blocks
 from mercer.recycling import empty
 from mercer.state import Count, Member, Names, Sizes, Stored, require
+from mercer.stats.slabs import SlabRows
 from mercer.structures import Ragged, as_rows, check_objects
 from mercer.structures.domains import Domain
 from mercer.validation import (
@@ -41,7 +46,7 @@ _CACHED_BYTES, _LEAST_ROWS = 2**20, 16
 _SCRATCH_BYTES, _SCRATCH_SHARE = 2**25, 0.125
 
 
-class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class FeatureMap(FollowsArrays, NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A map z with k(x, y) ~ <z(x), z(y)>, as a scikit-learn transformer.
 
     This class checks rows, writes their features in blocks and forgets what an earlier ``fit`` has set. A subclass
@@ -59,6 +64,8 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         kernel_=Member(Kernel),
     )
 
+    # Whether ``in_slabs`` makes the features a slab of columns at a time.
+    has_slabs: ClassVar[bool] = False
     n_components: int
     random_state: Seed
     n_features_in_: int
@@ -70,7 +77,8 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_samples, n_features)
+        X : array, CSR matrix or data frame of shape (n_samples, n_features), or a Dask array or data frame, of which a
+            uniform sample is used
         y : ignored
 
         Returns
@@ -78,6 +86,9 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self
         """
         fitted = unfitted(self)
+        if is_collection(X):
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            X = sampled_rows(type(self).__name__, X, self.rows_to_fit, seed)
         X = fitted.check_fit(X)
         with np.errstate(over="ignore", invalid="ignore"):  # overflow raises an error below, with the way out
             fitted.fit_checked(X, check_random_state(self.random_state))
@@ -96,7 +107,8 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_samples, n_features)
+        X : array, CSR matrix or data frame of shape (n_samples, n_features), or a Dask array or data frame, whose
+            features are a lazy collection
 
         Returns
         -------
@@ -104,6 +116,9 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             Its memory goes to a later result once no array and no view uses it. Z of 1 to 64 MiB therefore does not own
             its data: ``Z.resize`` refuses it, ``np.resize`` and ``Z.copy()`` take it.
         """
+        if is_collection(X):
+            check_is_fitted(self)
+            return lazily(self, "transform", X)
         check_is_fitted(self)
         X = check_objects(self, self.domain, X, reset=False)
         name, shape = type(self).__name__, (X.shape[0], self.n_features_out_)
@@ -234,6 +249,20 @@ class FeatureMap(NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def features_per_row(self) -> int:
         """The number of features that a row takes memory for: all, unless they are sparse."""
         return self.n_features_out_
+
+    @property
+    def features_at_once(self) -> int:
+        """The number of features that a row takes memory for where a caller reads them by ``times`` or ``in_slabs``."""
+        return self.features_per_row
+
+    def in_slabs(self, X: Rows) -> SlabRows | None:
+        """Return the features of checked rows a slab of columns at a time; None for maps that make them at once."""
+        return None
+
+    @property
+    def rows_to_fit(self) -> int:
+        """The least number of rows that ``fit`` should see where there are more; learners sample so many for it."""
+        return 0
 
     @property
     def is_random(self) -> bool:

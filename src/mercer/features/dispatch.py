@@ -15,22 +15,28 @@ from mercer.features.composed.concatenate import Concatenate
 from mercer.features.composed.normalize import Normalize
 from mercer.features.composed.rescale import Rescale
 from mercer.features.composed.tensor_product import TensorProduct
+from mercer.features.composed.widened import Widened
 from mercer.features.exponential_chi2 import ExponentialChi2Features
 from mercer.features.fourier.fastfood import Fastfood
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
+from mercer.features.fourier.seeded_blocks import WIDE, SeededBlocks
 from mercer.features.fourier.shift_invariant import ShiftInvariantFeatures
 from mercer.features.kernel_map import KernelMap
 from mercer.features.kitchen_sinks import KitchenSinks
 from mercer.features.nystroem.map import Nystroem
 from mercer.features.registry import of_nearest_ancestor
+from mercer.features.sketches.homogeneous import HomogeneousFeatures
 from mercer.features.sketches.linear import LinearFeatures
 from mercer.features.sketches.maclaurin import RandomMaclaurin
 from mercer.features.sketches.split_sketch import SplitSketch
 from mercer.features.sketches.tensor_sketch import TensorSketch
 from mercer.features.structured.convolution_features import ConvolutionFeatures
+from mercer.features.structured.induced_features import InducedFeatures
 from mercer.features.structured.part_features import PartFeatures
+from mercer.features.structured.part_sketch import PartTensorSketch, is_function_of_parts
+from mercer.features.structured.subsequence_sketch import SubsequenceSketch
 from mercer.kernels import (
     AdditiveKernel,
     ArcCosine,
@@ -41,6 +47,8 @@ from mercer.kernels import (
     ExpectedProduct,
     ExponentialChi2,
     Gaussian,
+    HomogeneousKernel,
+    Induced,
     Kernel,
     Linear,
     LowOrder,
@@ -53,12 +61,19 @@ from mercer.kernels import (
     ScaledColumns,
     Sigmoid,
     StationaryKernel,
+    Subsequence,
     Sum,
 )
 from mercer.kernels.frequencies import is_shift_invariant
 from mercer.kernels.parameter import as_kernel
 from mercer.kernels.structured.parts import is_keyed
 from mercer.validation import check_integer
+
+# Features of the inner map of a kernel of another kernel's distances.
+_INNER_FEATURES = 4096
+
+# The one method that takes every kernel, and an expression as a whole.
+_WHOLE = "nystroem"
 
 MapFactory = Callable[[Kernel, int], FeatureMap]
 
@@ -76,6 +91,12 @@ def register_map(kernel_class: type, method: str, factory: MapFactory, *, defaul
         methods[method] = factory
 
 
+def _shift_invariant(kernel: Kernel, n_components: int) -> FeatureMap:
+    """Return the map of the least error, or beyond 32,768 features the one whose slabs are not stored."""
+    chosen = SeededBlocks if n_components > WIDE else ShiftInvariantFeatures
+    return chosen(kernel, n_components=n_components)
+
+
 register_map(Linear, "exact", lambda kernel, n: LinearFeatures(kernel, n_components=n))
 register_map(SameCategory, "exact", lambda kernel, n: CategoryFeatures(kernel, n_components=n))
 register_map(Polynomial, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
@@ -85,7 +106,7 @@ register_map(Composed, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_
 register_map(DotProductKernel, "maclaurin", lambda kernel, n: RandomMaclaurin(kernel, n_components=n))
 register_map(DotProductKernel, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 for _kind in (StationaryKernel, RadialKernel, Gaussian):
-    register_map(_kind, "shift_invariant", lambda kernel, n: ShiftInvariantFeatures(kernel, n_components=n))
+    register_map(_kind, "shift_invariant", _shift_invariant)
     register_map(_kind, "fourier", lambda kernel, n: FourierFeatures(kernel, n_components=n))
     register_map(_kind, "quasi_random", lambda kernel, n: QuasiRandomFeatures(kernel, n_components=n))
     register_map(_kind, "binning", lambda kernel, n: RandomBinning(kernel, n_components=n))
@@ -96,6 +117,7 @@ for _kind in (RadialKernel, Gaussian):
     register_map(_kind, "fastfood", lambda kernel, n: Fastfood(kernel, n_components=n))
 register_map(Gaussian, "tensor_sketch", lambda kernel, n: TensorSketch(kernel, n_components=n))
 register_map(AdditiveKernel, "additive", lambda kernel, n: AdditiveFeatures(kernel, n_components=n))
+register_map(Subsequence, "tensor_sketch", lambda kernel, n: SubsequenceSketch(kernel, n_components=n))
 register_map(ExponentialChi2, "fourier", lambda kernel, n: ExponentialChi2Features(kernel, n_components=n))
 
 
@@ -109,24 +131,30 @@ def _expected_product(kernel: Any, n_components: int) -> FeatureMap:
 
 
 register_map(ArcCosine, "kitchen_sinks", _arc_cosine)
+for _of_angle in (ArcCosine, HomogeneousKernel):
+    register_map(_of_angle, "tensor_sketch", lambda kernel, n: HomogeneousFeatures(kernel, n_components=n))
+    register_map(
+        _of_angle, "maclaurin", lambda kernel, n: HomogeneousFeatures(kernel, n_components=n, method="maclaurin")
+    )
 register_map(ExpectedProduct, "kitchen_sinks", _expected_product)
 
 
 def methods_for(kernel: Kernel) -> list[str]:
-    """Return the names of the maps that can be drawn for a kernel, the default first.
+    """Return the names of the maps that can be drawn for a kernel: the default first, ``"nystroem"`` last.
 
     ``feature_map`` with the name of one that cannot says at ``fit`` what it lacks.
 
     >>> from mercer import Gaussian, Laplacian, Polynomial
     >>> from mercer.features import methods_for
     >>> methods_for(Polynomial(2))
-    ['tensor_sketch', 'split_sketch', 'maclaurin']
+    ['tensor_sketch', 'split_sketch', 'maclaurin', 'nystroem']
     >>> methods_for(Laplacian())
-    ['shift_invariant', 'fourier', 'quasi_random', 'binning']
+    ['shift_invariant', 'fourier', 'quasi_random', 'binning', 'nystroem']
     >>> "binning" in methods_for(Gaussian())
     False
     """
-    return [name for name, factory in _row(kernel).items() if _takes_its_kernel(factory(kernel, 1))]
+    drawn = [name for name, factory in _row(kernel).items() if _takes_its_kernel(factory(kernel, 1))]
+    return [*drawn, _WHOLE]
 
 
 def _takes_its_kernel(made: FeatureMap) -> bool:
@@ -140,11 +168,18 @@ def _takes_its_kernel(made: FeatureMap) -> bool:
 
 
 def _row(kernel: Kernel) -> dict[str, MapFactory]:
+    if isinstance(kernel, ArcCosine) and kernel.depth > 1:  # one layer of random units is not enough
+        return _table[HomogeneousKernel]
     return of_nearest_ancestor(_table, kernel) or {}
 
 
 def feature_map(
-    kernel: Kernel | None, n_components: int = 100, *, method: str = "auto", random_state: Seed = None
+    kernel: Kernel | None,
+    n_components: int | str = 100,
+    *,
+    method: str = "auto",
+    error: float | None = None,
+    random_state: Seed = None,
 ) -> FeatureMap:
     """Return an unfitted map for any kernel expression.
 
@@ -155,11 +190,14 @@ def feature_map(
     Parameters
     ----------
     kernel : Kernel
-    n_components : int, default=100
-        Features in all.
+    n_components : int or "auto", default=100
+        Features in all; "auto" takes as many as ``error`` needs, found by measurement in ``fit``
+        (``mercer.features.Widened``).
     method : str, default="auto"
         The map to take for the leaves, where a leaf has it; ``"auto"`` takes each leaf's default. ``"nystroem"`` takes
         one Nystroem map for the whole expression, whatever the kernel.
+    error : float, optional
+        With ``n_components="auto"`` only: the largest relative error of the Gram matrix, 0.05 by default.
     random_state : int, RandomState or None
 
     Examples
@@ -169,22 +207,26 @@ def feature_map(
     TensorSketch(kernel=Polynomial(3), n_components=256)
     """
     kernel = as_kernel("feature_map", kernel, Polynomial(2))
+    if isinstance(n_components, str):
+        if n_components != "auto":
+            raise ValueError(f"feature_map: n_components must be 'auto' or an integer >= 1, got {n_components!r}.")
+        inner = feature_map(kernel, 1, method=method)
+        return Widened(inner, error=0.05 if error is None else error, random_state=random_state)
     n_components = check_integer("feature_map", "n_components", n_components)
-    if method == "nystroem" and kernel.domain != "rows":
+    if error is not None:
         raise ValueError(
-            f"feature_map: method='nystroem' takes kernels of rows of numbers, got {kernel!r}, which compares "
-            f"{kernel.domain}. Leave method out: the features of such a kernel are explicit."
+            f"feature_map: error={error!r} chooses the number of features, and n_components={n_components} gives it. "
+            "Write n_components='auto', or leave error out."
         )
-    whole = method == "nystroem"  # the algebra needs no walk: the landmarks see the kernel as one
+    whole = method == _WHOLE  # the algebra needs no walk: the landmarks see the kernel as one
     chosen = Nystroem(kernel, n_components=n_components) if whole else _map_of(kernel, n_components, method)
     return chosen.set_params(random_state=random_state)
 
 
 def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
-    if is_keyed(kernel):  # sums, multiples and normalised ones of part kernels stay sparse in one map
-        return PartFeatures(kernel, n_components=n_components)
-    if isinstance(kernel, Convolution):
-        return ConvolutionFeatures(_map_of(kernel.kernel, n_components, method), average=kernel.average)
+    special = _map_of_objects(kernel, n_components, method)
+    if special is not None:
+        return special
     if isinstance(kernel, Sum):
         members = [_map_of(term, n_components, method) for term in kernel.terms]
         return Concatenate(members, n_components=n_components)
@@ -193,6 +235,23 @@ def _map_of(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
     if isinstance(kernel, Scaled | Normalized | ScaledColumns | Columns):
         return _wrapped(kernel, _map_of(kernel.kernel, n_components, method))
     return _leaf(kernel, n_components, method)
+
+
+def _map_of_objects(kernel: Kernel, n_components: int, method: str) -> FeatureMap | None:
+    """Return the map of a kernel on objects, or of the distances of another kernel; None for other kernels."""
+    if is_keyed(kernel):  # sums, multiples and normalised ones of part kernels stay sparse in one map
+        return PartFeatures(kernel, n_components=n_components)
+    if is_function_of_parts(kernel):
+        return PartTensorSketch(kernel, n_components=n_components)
+    if isinstance(kernel, Convolution):
+        of_parts = _map_of(kernel.kernel, n_components, method)
+        # parts that a function finds may have keys, whose sketch has a width of its own
+        width = None if kernel.decompose is None else n_components
+        return ConvolutionFeatures(of_parts, average=kernel.average, decompose=kernel.decompose, n_components=width)
+    if not isinstance(kernel, Induced | Composed) or (isinstance(kernel, Composed) and kernel.domain == "rows"):
+        return None
+    outer = kernel.outer if isinstance(kernel, Induced) else kernel.f
+    return InducedFeatures(outer, _map_of(kernel.inner, _INNER_FEATURES, method), n_components=n_components)
 
 
 def _wrapped(kernel: Scaled | Normalized | ScaledColumns | Columns, inner: FeatureMap) -> FeatureMap:
@@ -211,8 +270,8 @@ def _product(kernel: Product, n_components: int, method: str) -> FeatureMap:
     merged = [term for term in kernel.terms if is_shift_invariant(term)]
     others = [term for term in kernel.terms if not is_shift_invariant(term)]
     if len(merged) > 1:
-        known: dict[str, type[FeatureMap]] = {"quasi_random": QuasiRandomFeatures, "binning": RandomBinning}
-        chosen = known.get(method, ShiftInvariantFeatures)
+        known: dict[str, Callable[..., FeatureMap]] = {"quasi_random": QuasiRandomFeatures, "binning": RandomBinning}
+        chosen = known.get(method, _shift_invariant)
         members = [chosen(Product(tuple(merged)), n_components=n_components)]
     else:
         members, others = [], list(kernel.terms)
@@ -231,7 +290,9 @@ def _leaf(kernel: Kernel, n_components: int, method: str) -> FeatureMap:
         )
     name = next(iter(row)) if method == "auto" else method
     if name not in row:
-        raise ValueError(f"feature_map: method must be 'auto' or one of {list(row)} for {kernel!r}, got {method!r}.")
+        raise ValueError(
+            f"feature_map: method must be 'auto' or one of {methods_for(kernel)} for {kernel!r}, got {method!r}."
+        )
     return row[name](kernel, n_components)
 
 

@@ -31,6 +31,8 @@ class KernelMap(FeatureMap):
     @property
     @override
     def domain(self) -> Domain:
+        if hasattr(self, "kernel_"):  # a change of the parameter does not change a fitted map
+            return self.kernel_.domain
         kernel = self._natural_kernel if self.kernel is None else self.kernel
         return kernel.domain if isinstance(kernel, Kernel) else "rows"  # fit says what is wrong with others
 

@@ -1,8 +1,40 @@
 """Parameters of estimators that hold kernels, which never change, or lists of maps."""
 
-from typing import ClassVar, Self
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ClassVar, Self
 
 from mercer.kernels import Kernel, Polynomial
+
+# Parameters of kernels, which scikit-learn's estimators take in place of a kernel.
+_OF_KERNELS = {"gamma": "Gaussian", "coef0": "Polynomial", "degree": "Polynomial"}
+
+
+def _with_hint(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that refuses parameters of a kernel with the spelling of mercer."""
+    known = signature(init).parameters
+
+    @wraps(init)
+    def __init__(self: object, *args: Any, **params: Any) -> None:  # noqa: N807 - it is one
+        foreign = [name for name in _OF_KERNELS if name in params and name not in known]
+        if foreign and "kernel" in known:
+            raise TypeError(_hint(type(self).__name__, {name: params[name] for name in foreign}))
+        init(self, *args, **params)
+
+    return __init__
+
+
+def _hint(owner: str, params: dict[str, object]) -> str:
+    kind = _OF_KERNELS[list(params)[-1]]
+    written = ", ".join(
+        f"{name}={value!r}" for name, value in sorted(params.items(), key=lambda pair: pair[0] != "degree")
+    )
+    several = len(params) > 1
+    return (
+        f"{owner}: {' and '.join(params)} {'are parameters' if several else 'is a parameter'} of the kernel. "
+        f"Write {owner}({kind}({written})), after: from mercer import {kind}."
+    )
 
 
 class NestedParams:
@@ -13,6 +45,11 @@ class NestedParams:
     """
 
     _natural_kernel: ClassVar[Kernel] = Polynomial(2)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _with_hint(cls.__init__)  # type: ignore[method-assign]
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, those of members of lists as ``maps_0__n_components``."""

@@ -24,32 +24,43 @@ from mercer.kernels.expected_product import ExpectedProduct
 from mercer.kernels.exponential_power import ExponentialPower
 from mercer.kernels.functions import Composed, Normalized
 from mercer.kernels.gaussian import Gaussian
+from mercer.kernels.homogeneous import Angular, HomogeneousKernel
+from mercer.kernels.induced import Induced
 from mercer.kernels.laplacian import Laplacian
 from mercer.kernels.low_order import LowOrder
 from mercer.kernels.matern import Matern
 from mercer.kernels.metric import Metric
+from mercer.kernels.neural_tangent import NeuralTangent
 from mercer.kernels.parse import KernelSyntaxError, parse_kernel
 from mercer.kernels.radial import Cauchy, RadialKernel, RationalQuadratic
 from mercer.kernels.stationary import StationaryKernel
 from mercer.kernels.structured.convolution import Convolution
+from mercer.kernels.structured.decompositions import Decomposition
 from mercer.kernels.structured.gapped_kmers import GappedKmers
+from mercer.kernels.structured.hamming_kmers import HammingKmers
+from mercer.kernels.structured.neighbourhoods import Neighbourhoods
 from mercer.kernels.structured.parts import PartKernel
 from mercer.kernels.structured.shortest_path import ShortestPath
 from mercer.kernels.structured.spectrum import Spectrum
+from mercer.kernels.structured.subsequence import Subsequence
 from mercer.kernels.structured.subset_tree import SubsetTree
 from mercer.kernels.structured.subtree import Subtree
+from mercer.kernels.structured.user_parts import Parts
 from mercer.kernels.structured.weighted_degree import WeightedDegree
 from mercer.kernels.structured.weisfeiler_lehman import WeisfeilerLehman
+from mercer.kernels.structured.windows import Windows
 from mercer.kernels.transforms import Columns, ScaledColumns, TransformedKernel
 
 __all__ = [
     "AdditiveKernel",
+    "Angular",
     "ArcCosine",
     "Cauchy",
     "Chi2",
     "Columns",
     "Composed",
     "Convolution",
+    "Decomposition",
     "DotProduct",
     "DotProductKernel",
     "ExpectedProduct",
@@ -59,7 +70,10 @@ __all__ = [
     "FunctionKernel",
     "GappedKmers",
     "Gaussian",
+    "HammingKmers",
     "Hellinger",
+    "HomogeneousKernel",
+    "Induced",
     "Intersection",
     "JensenShannon",
     "Kernel",
@@ -69,8 +83,11 @@ __all__ = [
     "LowOrder",
     "Matern",
     "Metric",
+    "Neighbourhoods",
+    "NeuralTangent",
     "Normalized",
     "PartKernel",
+    "Parts",
     "Polynomial",
     "PrecomputedKernel",
     "Product",
@@ -83,6 +100,7 @@ __all__ = [
     "Sigmoid",
     "Spectrum",
     "StationaryKernel",
+    "Subsequence",
     "SubsetTree",
     "Subtree",
     "Sum",
@@ -91,5 +109,6 @@ __all__ = [
     "VovkPolynomial",
     "WeightedDegree",
     "WeisfeilerLehman",
+    "Windows",
     "parse_kernel",
 ]

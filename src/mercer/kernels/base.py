@@ -115,7 +115,7 @@ class Kernel(Value, ABC):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether nothing is left to be found from data: no parameter is ``"scale"`` or ``"median"``."""
+        """Whether nothing is left to be found from data: no parameter is ``"scale"``, ``"median"`` or ``"auto"``."""
         values = (getattr(self, field.name) for field in fields(self))
         named = any(isinstance(value, str) and value in RULES for value in values)
         return not named and all(inner.is_resolved for inner in self._inner_kernels())

@@ -43,6 +43,10 @@ class DotProductKernel(Kernel):
         """The radius of convergence of the series of f."""
         return inf
 
+    def tail(self, first: int, r: float) -> float | None:
+        """Return the sum of a_n r^n over n >= ``first`` where it has a closed form, else None."""
+        return None
+
     def maclaurin(self, last: int) -> Array:
         """Return the coefficients a_0, ..., a_last.
 

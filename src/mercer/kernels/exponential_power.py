@@ -25,7 +25,7 @@ class ExponentialPower(LengthScaled):
     ----------
     alpha : float
         In (0, 2]; above 2 the function is not positive definite.
-    length_scale : float, "scale" or "median", default="scale"
+    length_scale : float, "scale", "median" or "auto", default="scale"
         Positive; see ``Cauchy``.
 
     Examples

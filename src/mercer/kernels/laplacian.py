@@ -19,9 +19,9 @@ class Laplacian(StationaryKernel):
 
     Parameters
     ----------
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Positive. ``"scale"`` is 1 / (n_features * standard deviation of X), ``"median"`` one over the median L1
-        distance; both are found in an estimator's ``fit``.
+        distance; both are found in an estimator's ``fit``. ``"auto"``: see ``Gaussian``.
 
     Examples
     --------
@@ -44,11 +44,14 @@ class Laplacian(StationaryKernel):
         """Return the kernel with gamma as a number, found on X."""
         if self.gamma == "scale":
             return Laplacian(gamma=(X.shape[1] * total_variance("Laplacian: gamma='scale'", X, sample_weight)) ** -0.5)
-        if self.gamma == "median":
-            return Laplacian(
-                gamma=1 / median_distance("Laplacian: gamma='median'", absolute_distances, X, sample_weight)
-            )
+        if self.gamma in ("median", "auto"):
+            asker = f"Laplacian: gamma={self.gamma!r}"
+            return Laplacian(gamma=1 / median_distance(asker, absolute_distances, X, sample_weight))
         return self
+
+    @override
+    def stretched(self, factor: float) -> "Laplacian":
+        return Laplacian(gamma=self.bandwidth / factor)
 
     @override
     def evaluate(self, X: Rows, Y: Rows) -> Array:

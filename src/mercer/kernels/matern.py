@@ -27,7 +27,7 @@ class Matern(LengthScaled):
     ----------
     nu : float
         Smoothness, positive.
-    length_scale : float, "scale" or "median", default="scale"
+    length_scale : float, "scale", "median" or "auto", default="scale"
         Positive; see ``Cauchy``.
 
     Examples

@@ -19,6 +19,7 @@ from operator import add, mul, sub, truediv
 from typing import NamedTuple, TypeAlias
 
 from mercer.kernels.base import Kernel
+from mercer.kernels.values import Value
 
 _LONGEST = 200_000  # characters: a weight for each of some thousand columns
 _DEEPEST = 40
@@ -44,7 +45,7 @@ _OTHER_NAMES = {
 }
 # What a part of an expression may be.
 _Operand: TypeAlias = Kernel | int | float
-_Value: TypeAlias = "_Operand | str | tuple[_Value, ...] | None"
+_Value: TypeAlias = "_Operand | Value | str | tuple[_Value, ...] | None"
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _OPERATIONS: dict[str, Callable[[_Operand, _Operand], _Operand]] = {"+": add, "-": sub, "*": mul, "/": truediv}
 
@@ -245,7 +246,7 @@ class _Parser:
         self._take()
         return self._made(token, cls)
 
-    def _made(self, token: _Token, cls: type[Kernel]) -> Kernel:
+    def _made(self, token: _Token, cls: type[Value]) -> Value:
         """Read the arguments and make the kernel; an error points at the argument that it is about."""
         named = {field.name: field for field in fields(cls) if field.init}
         in_order = [name for name, field in named.items() if not field.kw_only]
@@ -285,7 +286,7 @@ class _Parser:
         self._take()
         return name
 
-    def _positional(self, cls: type[Kernel], in_order: list[str], values: dict[str, _Value]) -> str:
+    def _positional(self, cls: type[Value], in_order: list[str], values: dict[str, _Value]) -> str:
         for name in in_order:
             if name not in values:
                 return name
@@ -295,18 +296,20 @@ class _Parser:
 
 
 @cache
-def _kernels() -> dict[str, type[Kernel]]:
+def _kernels() -> dict[str, type[Value]]:
     """Return the kernels that text can write: all but those made from a function or a matrix."""
     from mercer import kernels  # noqa: PLC0415 - the package imports this file
 
     values = {name: getattr(kernels, name) for name in kernels.__all__}
-    classes = {name: value for name, value in values.items() if isinstance(value, type) and issubclass(value, Kernel)}
+    known = (Kernel, kernels.Decomposition)
+    classes = {name: value for name, value in values.items() if isinstance(value, type) and issubclass(value, known)}
     return {name: cls for name, cls in classes.items() if not isabstract(cls) and name not in _NOT_TEXT}
 
 
 _NOT_TEXT = {
     "DotProduct": "a function",
     "FunctionKernel": "a function",
+    "Parts": "a function",
     "PrecomputedKernel": "a matrix",
 }
 

@@ -112,12 +112,16 @@ class LengthScaled(RadialKernel):
     def _length(self) -> float:
         return self.bandwidth
 
+    @override
+    def stretched(self, factor: float) -> Self:
+        return self.with_params(length_scale=self.bandwidth * factor)
+
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         """Return the kernel with length_scale as a number, found on X."""
         asker = f"{type(self).__name__}: length_scale={self.length_scale!r}"
         if self.length_scale == "scale":
             return self.with_params(length_scale=(total_variance(asker, X, sample_weight) / 2) ** 0.5)
-        if self.length_scale == "median":
+        if self.length_scale in ("median", "auto"):
             return self.with_params(length_scale=median_distance(asker, squared_distances, X, sample_weight) ** 0.5)
         return self
 
@@ -128,9 +132,10 @@ class Cauchy(LengthScaled):
 
     Parameters
     ----------
-    length_scale : float, "scale" or "median", default="scale"
+    length_scale : float, "scale", "median" or "auto", default="scale"
         Positive. ``"scale"`` is that of the Gaussian with scikit-learn's gamma, sqrt(n_features * variance of X / 2),
-        ``"median"`` the median distance between rows; both are found in an estimator's ``fit``.
+        ``"median"`` the median distance between rows; both are found in an estimator's ``fit``. ``"auto"``: see
+        ``Gaussian``.
 
     Examples
     --------
@@ -165,7 +170,7 @@ class RationalQuadratic(LengthScaled):
     ----------
     alpha : float
         Positive.
-    length_scale : float, "scale" or "median", default="scale"
+    length_scale : float, "scale", "median" or "auto", default="scale"
         Positive; see ``Cauchy``.
 
     Examples

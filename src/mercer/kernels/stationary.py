@@ -6,6 +6,7 @@ w. A kernel here evaluates itself and draws from that distribution. ``radial`` h
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -40,6 +41,15 @@ class StationaryKernel(Kernel):
                 f"call the kernel itself write kernel.resolve(X)(X), or give {name} as a number."
             )
         return value
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether a learner with targets is to choose the scale."""
+        return self._named_bandwidth[1] == "auto"
+
+    def stretched(self, factor: float) -> Self:
+        """Return the kernel whose length scale is ``factor`` times that of this one, which must be a number."""
+        raise NotImplementedError(f"{self!r} does not say what its length scale is: write its method stretched.")
 
     @abstractmethod
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:

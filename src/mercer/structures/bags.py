@@ -2,15 +2,17 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
+from mercer.state import part, require
 from mercer.structures.objects import as_list, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
 
+@part("Bags")
 class Bags(Ragged):
     """Bags of vectors: each object is a matrix, whose rows have no order that a kernel sees.
 
@@ -30,12 +32,19 @@ class Bags(Ragged):
 
     _levels: ClassVar[Mapping[str, tuple[str, ...]]] = {"vectors": ("values",)}
 
-    def __init__(self, X: Any):
+    def __init__(self, X: object):
         made = self.of("Bags", "X", X)
-        super().__init__(made._pointers, made._arrays, made.dtype)
+        self._take(made)
+
+    @override
+    def _check_arrays(self) -> None:
+        values = self._arrays["values"]
+        require(values is not None and values.ndim == 2, "values must be a matrix")
+        numbers = self.values.dtype in (np.float32, np.float64) and bool(np.isfinite(self.values).all())
+        require(numbers, "values must be finite numbers")
 
     @classmethod
-    def of(cls, owner: str, name: str, X: Any) -> Self:
+    def of(cls, owner: str, name: str, X: object) -> Self:
         """Pack matrices; errors name the bag at fault. Features are float32 where all entries are."""
         if isinstance(X, np.ndarray) and X.ndim == 3:
             X = list(X)
@@ -74,7 +83,7 @@ class Bags(Ragged):
         return (values[a:b] for a, b in itertools.pairwise(pointers))
 
 
-def _matrix(owner: str, name: str, i: int, bag: Any) -> Array:
+def _matrix(owner: str, name: str, i: int, bag: object) -> Array:
     way_out = "Give a matrix with a row for each vector."
     try:
         matrix = np.asarray(bag)

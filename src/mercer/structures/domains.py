@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.base import BaseEstimator
 
+from mercer.structures.anything import Objects
 from mercer.structures.bags import Bags
 from mercer.structures.graphs import Graphs
 from mercer.structures.ragged import Ragged
@@ -13,18 +14,19 @@ from mercer.structures.trees import Trees
 from mercer.validation import check_matrix, check_rows
 
 # What a kernel compares: rows of numbers, or objects of one kind.
-Domain: TypeAlias = Literal["rows", "strings", "sequences", "graphs", "trees", "bags"]
+Domain: TypeAlias = Literal["rows", "strings", "sequences", "graphs", "trees", "bags", "objects"]
 
-_PACKED: dict[str, type[Strings | Sequences | Graphs | Trees | Bags]] = {
+_PACKED: dict[Domain, type[Strings | Sequences | Graphs | Trees | Bags | Objects]] = {
     "strings": Strings,
     "sequences": Sequences,
     "graphs": Graphs,
     "trees": Trees,
     "bags": Bags,
+    "objects": Objects,
 }
 
 
-def as_rows(owner: str, domain: Domain, X: Any, name: str = "X") -> Any:
+def as_rows(owner: str, domain: Domain, X: object, name: str = "X") -> Any:
     """Return what a kernel of this domain was given: a matrix of numbers, or objects packed.
 
     >>> from mercer.structures import as_rows
@@ -35,7 +37,7 @@ def as_rows(owner: str, domain: Domain, X: Any, name: str = "X") -> Any:
         if isinstance(X, Ragged):
             raise ValueError(
                 f"{owner}: {name} is {X!r}, and the kernel here compares rows of numbers. Take a kernel of "
-                f"{_domain_of(X)}, or make features of the objects first (mercer.features.PartFeatures)."
+                f"{domain_of(X)}, or make features of the objects first (mercer.features.PartFeatures)."
             )
         return check_matrix(owner, name, X)
     packed = _PACKED[domain]
@@ -46,7 +48,7 @@ def as_rows(owner: str, domain: Domain, X: Any, name: str = "X") -> Any:
     return packed.of(owner, name, X)
 
 
-def check_objects(estimator: BaseEstimator, domain: Domain, X: Any, *, reset: bool) -> Any:
+def check_objects(estimator: BaseEstimator, domain: Domain, X: object, *, reset: bool) -> Any:
     """Return X for an estimator's ``fit`` (``reset=True``) or ``transform``: rows of numbers, or objects packed.
 
     Objects are one column: ``n_features_in_`` is 1.
@@ -62,5 +64,11 @@ def check_objects(estimator: BaseEstimator, domain: Domain, X: Any, *, reset: bo
     return packed
 
 
-def _domain_of(X: Ragged) -> str:
-    return next((name for name, packed in _PACKED.items() if isinstance(X, packed)), "objects")
+def domain_of(X: Ragged) -> Domain:
+    """Return the domain of packed objects.
+
+    >>> domain_of(Strings(["ab"]))
+    'strings'
+    """
+    found: Domain = next(name for name, packed in _PACKED.items() if isinstance(X, packed))
+    return found

@@ -6,7 +6,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array, is_sparse
+from mercer import core
+from mercer._typing import Array, is_sparse, override
+from mercer.state import part, require
 from mercer.structures.objects import as_list, label_number, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
@@ -16,6 +18,7 @@ _WAY_OUT = (
 )
 
 
+@part("Graphs")
 class Graphs(Ragged):
     """Undirected graphs with labels of nodes and, where all have them, labels of edges and attributes of nodes.
 
@@ -26,8 +29,10 @@ class Graphs(Ragged):
     Parameters
     ----------
     X : list of graphs
-        Each a networkx graph, whose attributes ``label`` of nodes and edges are taken; a tuple (edges, labels) or
-        (edges, labels, edge_labels), with labels or the number of nodes; or an adjacency matrix. A graph may be empty.
+        Each a networkx graph, whose attributes ``label`` of nodes and edges and ``attributes`` of nodes are taken; a
+        tuple (edges, labels), (edges, labels, edge_labels) or (edges, labels, edge_labels, attributes), with labels or
+        the number of nodes, edge labels or None, and a row of numbers for each node; or an adjacency matrix. A graph
+        may be empty.
 
     Examples
     --------
@@ -43,12 +48,31 @@ class Graphs(Ragged):
         "edges": ("neighbours", "edge_labels"),
     }
 
-    def __init__(self, X: Any):
+    def __init__(self, X: object):
         made = self.of("Graphs", "X", X)
-        super().__init__(made._pointers, made._arrays, made.dtype)
+        self._take(made)
+
+    @override
+    def _check_arrays(self) -> None:
+        wanted = {"labels": np.int64, "degrees": np.int32, "neighbours": np.int32, "edge_labels": np.int64}
+        for name, dtype in wanted.items():
+            values = self._arrays[name]
+            sound = name == "edge_labels" if values is None else values.dtype == dtype and values.ndim == 1
+            require(sound, f"{name} must be integers")
+        nodes, edges, degrees = self.pointers(), self.pointers("edges"), self.degrees.astype(np.int64)
+        require(bool(np.all(degrees >= 0)), "degrees must not be negative")
+        ends = np.concatenate([[0], np.cumsum(degrees)])[nodes]
+        require(bool(np.array_equal(ends, edges)), "degrees must count the edges of each graph")
+        most = np.repeat(np.diff(nodes), np.diff(edges))
+        require(
+            bool(np.all((self.neighbours >= 0) & (self.neighbours < most))), "neighbours must be nodes of the graph"
+        )
+        given = self.attributes
+        numbers = given is None or (given.ndim == 2 and given.dtype in (np.float32, np.float64))
+        require(numbers and (given is None or bool(np.isfinite(given).all())), "attributes must be finite numbers")
 
     @classmethod
-    def of(cls, owner: str, name: str, X: Any) -> Self:
+    def of(cls, owner: str, name: str, X: object) -> Self:
         """Pack graphs; errors name the graph at fault."""
         parts = [_graph(owner, name, i, graph) for i, graph in enumerate(as_list(owner, name, X, "graphs"))]
         given = {part.edge_labels is not None for part in parts if len(part.edges)}
@@ -61,7 +85,7 @@ class Graphs(Ragged):
         )
         labels = np.concatenate([np.empty(0, np.int64), *(part.labels for part in parts)])
         edge_labels = np.concatenate([part.edge_labels for part in parts if len(part.edges)]) if True in given else None
-        return cls._packed(owner, edges, starts, labels, edge_labels, None)
+        return cls._packed(owner, edges, starts, labels, edge_labels, _joined_attributes(owner, name, parts))
 
     @classmethod
     def of_tu(
@@ -71,24 +95,22 @@ class Graphs(Ragged):
         node_labels: Array | None = None,
         edge_labels: Array | None = None,
         node_attributes: Array | None = None,
+        *,
+        n_graphs: int | None = None,
     ) -> Self:
         """Take the arrays of a TU data set: edges between nodes of all graphs, and the graph of each node.
 
-        Numbers count from 0, and the nodes of a graph are consecutive. C. Morris et al., "TUDataset: a collection of
+        Numbers count from 0, and the nodes of a graph are consecutive. ``n_graphs`` says their number where the last
+        ones may have no nodes. C. Morris et al., "TUDataset: a collection of
         benchmark datasets for learning with graphs", 2020.
         """
         indicator = np.asarray(graph_indicator)
         if len(indicator) and (indicator.min() < 0 or np.any(np.diff(indicator) < 0)):
             raise ValueError("Graphs: graph_indicator must count graphs from 0 and not decrease.")
-        starts = ends_of(np.bincount(indicator)) if len(indicator) else np.zeros(1, dtype=np.int64)
+        if n_graphs is not None and len(indicator) and indicator[-1] >= n_graphs:
+            raise ValueError(f"Graphs: graph_indicator must be below n_graphs={n_graphs}, got {indicator[-1]}.")
+        starts = ends_of(np.bincount(indicator.astype(np.int64), minlength=n_graphs or 0))
         n_nodes, pairs = len(indicator), np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-        if len(pairs) and (pairs.min() < 0 or pairs.max() >= n_nodes):
-            raise ValueError(
-                f"Graphs: edges must name nodes from 0 to {n_nodes - 1}, got {pairs.min()}..{pairs.max()}."
-            )
-        if np.any(indicator[pairs[:, 0]] != indicator[pairs[:, 1]]):
-            bad = int(np.flatnonzero(indicator[pairs[:, 0]] != indicator[pairs[:, 1]])[0])
-            raise ValueError(f"Graphs: edges[{bad}] joins two graphs; an edge must lie in one graph.")
         labels = np.zeros(n_nodes, np.int64) if node_labels is None else _integers("node_labels", node_labels, n_nodes)
         of_edges = None if edge_labels is None else _integers("edge_labels", edge_labels, len(pairs))
         attributes = None if node_attributes is None else _attributes(node_attributes, n_nodes)
@@ -105,23 +127,15 @@ class Graphs(Ragged):
         attributes: Array | None,
     ) -> Self:
         """Pack edges between nodes of the union, each of which is listed once or more, in any direction."""
-        n_nodes = len(labels)
-        if edge_labels is None:
-            source, target, degrees = _both_directions(edges, n_nodes)
-        else:
-            keys, edge_labels = _with_labels(owner, edges, edge_labels, starts)
-            source, target = np.divmod(keys, max(n_nodes, 1))
-            degrees = np.bincount(source, minlength=n_nodes)
-        graph_of_node = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        degrees, neighbours = _neighbours(owner, edges, starts)
         arrays = {
             "labels": labels,
-            "degrees": degrees.astype(np.int32),
+            "degrees": degrees,
             "attributes": attributes,
-            "neighbours": (target - starts[graph_of_node[source]]).astype(np.int32),
-            "edge_labels": edge_labels,
+            "neighbours": neighbours,
+            "edge_labels": None if edge_labels is None else _both_labels(owner, edges, edge_labels, starts),
         }
-        n_edges = np.bincount(graph_of_node, degrees, len(starts) - 1)
-        pointers = {"nodes": starts, "edges": ends_of(n_edges)}
+        pointers = {"nodes": starts, "edges": ends_of(degrees)[starts]}
         return cls._with(pointers, arrays, np.float32 if attributes is None else attributes.dtype)
 
     @property
@@ -164,19 +178,22 @@ class _Part(NamedTuple):
     edges: Array  # (m, 2) int64
     labels: Array  # (n,) int64
     edge_labels: Array | None
+    attributes: Array | None = None
 
 
-def _graph(owner: str, name: str, i: int, graph: Any) -> _Part:
+def _graph(owner: str, name: str, i: int, graph: object) -> _Part:
     if hasattr(graph, "nodes") and hasattr(graph, "is_directed"):
         return _of_networkx(owner, name, i, graph)
     if is_sparse(graph) or isinstance(graph, np.ndarray):
         return _of_matrix(owner, name, i, graph)
-    if isinstance(graph, tuple) and len(graph) in (2, 3):
+    if isinstance(graph, tuple) and len(graph) in (2, 3, 4):
         return _of_edges(owner, name, i, *graph)
     raise refuse(owner, name, i, "must be a graph", graph, _WAY_OUT)
 
 
-def _of_edges(owner: str, name: str, i: int, edges: Any, labels: Any, edge_labels: Any = None) -> _Part:
+def _of_edges(
+    owner: str, name: str, i: int, edges: object, labels: Any, edge_labels: Any = None, attributes: object = None
+) -> _Part:
     pairs = np.asarray(edges)
     if not pairs.size:
         pairs = np.empty((0, 2), dtype=np.int64)
@@ -193,7 +210,8 @@ def _of_edges(owner: str, name: str, i: int, edges: Any, labels: Any, edge_label
     if of_edges is not None and len(of_edges) != len(pairs):
         rule = "must have one label for each edge"
         raise refuse(owner, name, i, rule, f"{len(of_edges)} labels of {len(pairs)} edges", _WAY_OUT)
-    return _Part(pairs.astype(np.int64), nodes, of_edges)
+    values = None if attributes is None else _attributes_of(owner, name, i, attributes, len(nodes))
+    return _Part(pairs.astype(np.int64), nodes, of_edges, values)
 
 
 def _of_networkx(owner: str, name: str, i: int, graph: Any) -> _Part:
@@ -205,7 +223,8 @@ def _of_networkx(owner: str, name: str, i: int, graph: Any) -> _Part:
     listed = list(graph.edges(data=True))
     edges = [(place[u], place[v]) for u, v, _ in listed]
     of_edges = [data["label"] for *_, data in listed if "label" in data]
-    return _of_edges(owner, name, i, edges, labels, of_edges if of_edges else None)
+    values = [data["attributes"] for _, data in graph.nodes(data=True) if "attributes" in data]
+    return _of_edges(owner, name, i, edges, labels, of_edges if of_edges else None, values if values else None)
 
 
 def _of_matrix(owner: str, name: str, i: int, matrix: Any) -> _Part:
@@ -216,7 +235,37 @@ def _of_matrix(owner: str, name: str, i: int, matrix: Any) -> _Part:
     return _of_edges(owner, name, i, edges.astype(np.int64), int(matrix.shape[0]))
 
 
-def _labels(owner: str, name: str, i: int, what: str, labels: Sequence[Any]) -> Array:
+def _attributes_of(owner: str, name: str, i: int, attributes: object, n_nodes: int) -> Array:
+    rule = f"must have a row of finite attributes for each of its {n_nodes} nodes"
+    try:
+        values = np.asarray(attributes)
+        finite = values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
+    except ValueError:
+        raise refuse(owner, name, i, rule, "rows of different lengths", _WAY_OUT) from None
+    if n_nodes == 0 and values.size == 0:
+        return np.empty((0, values.shape[1] if values.ndim == 2 else 0))
+    if values.ndim != 2 or len(values) != n_nodes or not finite:
+        found = f"an array of shape {values.shape} of {values.dtype}" if finite else "values that are not"
+        raise refuse(owner, name, i, rule, found, _WAY_OUT)
+    return values
+
+
+def _joined_attributes(owner: str, name: str, parts: Sequence[_Part]) -> Array | None:
+    """Return the attributes of the nodes of all graphs, float32 where all are; refuse graphs that differ in them."""
+    filled = [(i, part.attributes) for i, part in enumerate(parts) if len(part.labels)]
+    given = [values for _, values in filled if values is not None]
+    if not given:
+        return None
+    for i, values in filled:
+        if values is None or values.shape[1] != given[0].shape[1]:
+            found = "none" if values is None else f"{values.shape[1]}"
+            rule = f"must have {given[0].shape[1]} attributes for each node, as the other graphs"
+            raise refuse(owner, name, i, rule, found, "Give all graphs the same attributes, or none.")
+    single = all(values.dtype == np.float32 for values in given)
+    return np.ascontiguousarray(np.concatenate(given), dtype=np.float32 if single else np.float64)
+
+
+def _labels(owner: str, name: str, i: int, what: str, labels: Sequence[object]) -> Array:
     numbers = np.empty(len(labels), dtype=np.int64)
     for place, label in enumerate(labels):
         number = label_number(label)
@@ -227,19 +276,22 @@ def _labels(owner: str, name: str, i: int, what: str, labels: Sequence[Any]) -> 
     return numbers
 
 
-def _both_directions(edges: Array, n_nodes: int) -> tuple[Array, Array, Array]:
-    """Return the ends of all edges in both directions, each once and in order, and the degrees of the nodes."""
-    one_way = sparse.csr_array(
-        (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes)
-    )
-    one_way.data[:] = 1  # sums of repeated edges may overflow to 0
-    both = one_way + one_way.T.tocsr()
-    degrees = np.diff(both.indptr)
-    return np.repeat(np.arange(n_nodes), degrees), both.indices, degrees
+def _neighbours(owner: str, edges: Array, starts: Array) -> tuple[Array, Array]:
+    """Return the degrees of nodes of the union, and their neighbours, each once, ascending, numbered in their graph."""
+    n_nodes = int(starts[-1])
+    degrees, neighbours = np.empty(n_nodes, dtype=np.int32), np.empty(2 * len(edges), dtype=np.int32)
+    found = core.adjacency(np.ascontiguousarray(edges), starts, degrees, neighbours)
+    if found < 0:
+        bad = -1 - found
+        ends = edges[bad].tolist()
+        if min(ends) < 0 or max(ends) >= n_nodes:
+            raise ValueError(f"{owner}: edges[{bad}] must join nodes from 0 to {n_nodes - 1}, got {ends}.")
+        raise ValueError(f"{owner}: edges[{bad}] joins two graphs; an edge must lie in one graph.")
+    return degrees, neighbours[:found]
 
 
-def _with_labels(owner: str, edges: Array, labels: Array, starts: Array) -> tuple[Array, Array]:
-    """Return the edges of both directions without repetition, and their labels; refuse two labels of one edge."""
+def _both_labels(owner: str, edges: Array, labels: Array, starts: Array) -> Array:
+    """Return the labels of the edges of both directions, in order and each once; refuse two labels of one edge."""
     n_nodes = int(starts[-1])
     both = np.concatenate([edges[:, 0] * n_nodes + edges[:, 1], edges[:, 1] * n_nodes + edges[:, 0]])
     order = np.argsort(both, kind="stable")
@@ -251,7 +303,7 @@ def _with_labels(owner: str, edges: Array, labels: Array, starts: Array) -> tupl
         way_out = "Label it in one direction, or with the same label in both."
         raise refuse(owner, "X", graph, "must have one label for each edge", "an edge with two labels", way_out)
     first = np.concatenate([[True], ~again])[: len(both)]
-    return both[first], of_both[first]
+    return np.asarray(of_both[first])
 
 
 def _integers(name: str, values: Array, n_values: int) -> Array:

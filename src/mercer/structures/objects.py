@@ -9,7 +9,7 @@ import numpy as np
 from mercer.validation import row_number
 
 
-def as_list(owner: str, name: str, X: Any, what: str) -> Sequence[Any]:
+def as_list(owner: str, name: str, X: Any, what: str) -> Sequence[object]:
     """Return the objects of a list, an array, a column of a data frame or an Arrow array."""
     if isinstance(X, list | tuple):
         return X
@@ -27,13 +27,13 @@ def as_list(owner: str, name: str, X: Any, what: str) -> Sequence[Any]:
     raise ValueError(f"{owner}: {name} must be a list of {what}, got {_kind(X)}.")
 
 
-def refuse(owner: str, name: str, i: int, rule: str, found: Any, way_out: str) -> ValueError:
+def refuse(owner: str, name: str, i: int, rule: str, found: object, way_out: str) -> ValueError:
     """Return the error of an object that breaks a rule."""
     shown = found if isinstance(found, str) else _kind(found)
     return ValueError(f"{owner}: {name}[{row_number(i)}] {rule}, got {shown}. {way_out}")
 
 
-def label_number(label: Any) -> int | None:
+def label_number(label: object) -> int | None:
     """Return the number of a label: an integer itself, text by a hash that is the same everywhere; None for others.
 
     >>> label_number(7), label_number(0.5)
@@ -54,7 +54,7 @@ def text_number(text: str | bytes) -> int:
     return int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little") >> 2
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     text = repr(value)
     kind = type(value).__name__
     return f"{kind} {text}" if len(text) <= 40 else kind

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._typing import Array
+from mercer.state import Integers, OneOf, Plain, Sizes, Stored, Table, Text, UnsoundError, require
 
 # What selects objects: a number of them, in any of the forms that NumPy takes for the rows of a matrix.
 Selection = slice | int | Sequence[int] | Sequence[bool] | Array | tuple[Any, EllipsisType]
@@ -31,12 +32,49 @@ class Ragged:
     # Arrays that some values lack; they are None there.
     _optional: ClassVar[tuple[str, ...]] = ()
 
+    # Arrays and pointers by name; what they must hold is checked when a file is read.
+    _stored = Stored(
+        pointers=Table(Text(), Integers((None,), (np.int64,), least=0), attribute="_pointers"),
+        arrays=Table(Text(), Plain(), attribute="_arrays"),
+        dtype=OneOf((np.dtype(np.float32), np.dtype(np.float64))),
+    )
+
     def __init__(
         self, pointers: Mapping[str, Array], arrays: Mapping[str, Array | None], dtype: DTypeLike = np.float32
     ):
         self._pointers = dict(pointers)
         self._arrays = dict(arrays)
         self.dtype = np.dtype(dtype)
+
+    def _take(self, made: Self) -> None:
+        """Become objects that a class method has packed."""
+        self._pointers, self._arrays, self.dtype = made._pointers, made._arrays, made.dtype
+
+    def _check_stored(self, sizes: Sizes) -> None:
+        """Refuse arrays that no objects have, as a forged file may hold them."""
+        names = {name for of_level in self._levels.values() for name in of_level}
+        require(
+            set(self._pointers) == set(self._levels) and set(self._arrays) == names, "arrays must be those of the kind"
+        )
+        lengths = {len(pointers) for pointers in self._pointers.values()}
+        require(len(lengths) == 1 and min(lengths) >= 1, "all levels must have as many objects")
+        for level, of_level in self._levels.items():
+            pointers = self._pointers[level]
+            require(pointers[0] == 0 and bool(np.all(np.diff(pointers) >= 0)), "pointers must ascend from 0")
+            for name in of_level:
+                values = self._arrays[name]
+                require(values is None or isinstance(values, np.ndarray), f"{name} must be an array")
+                require(values is None or len(values) == pointers[-1], f"{name} must have an entry per item")
+        self._check_arrays()
+
+    def _check_arrays(self) -> None:
+        """Refuse entries that objects of this kind do not have."""
+        raise UnsoundError(f"{type(self).__name__} is not held by model files")
+
+    @property
+    def n_objects(self) -> int:
+        """The number of objects."""
+        return len(self)
 
     def pointers(self, level: str | None = None) -> Array:
         """Return the first item of each object in the arrays of a level, and after the last object the end."""

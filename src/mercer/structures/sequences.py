@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
+from mercer.state import part, require
 from mercer.structures.objects import as_list, label_number, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
 
+@part("Sequences")
 class Sequences(Ragged):
     """Sequences of tokens: integers, or words, which become integers by a hash that is the same everywhere.
 
@@ -29,27 +31,32 @@ class Sequences(Ragged):
 
     _levels: ClassVar[Mapping[str, tuple[str, ...]]] = {"items": ("tokens",)}
 
-    def __init__(self, X: Any):
+    def __init__(self, X: object):
         made = self.of("Sequences", "X", X)
-        super().__init__(made._pointers, made._arrays, made.dtype)
+        self._take(made)
+
+    @override
+    def _check_arrays(self) -> None:
+        tokens = self._arrays["tokens"]
+        require(tokens is not None and tokens.dtype == np.int64 and tokens.ndim == 1, "tokens must be int64")
 
     @classmethod
-    def of(cls, owner: str, name: str, X: Any) -> Self:
+    def of(cls, owner: str, name: str, X: object) -> Self:
         """Pack sequences; errors name the object at fault."""
         objects = as_list(owner, name, X, "sequences of tokens")
-        numbers: dict[Any, int] = {}
+        numbers: dict[object, int] = {}
         packed = [_tokens(owner, name, i, sequence, numbers) for i, sequence in enumerate(objects)]
         tokens = np.fromiter(chain.from_iterable(packed), dtype=np.int64)
         return cls._with({"items": ends_of([len(part) for part in packed])}, {"tokens": tokens}, np.float32)
 
     @classmethod
-    def of_words(cls, X: Any) -> Self:
+    def of_words(cls, X: object) -> Self:
         """Cut texts at white space; a token is a word."""
         texts = as_list("Sequences", "X", X, "strings")
         return cls.of("Sequences", "X", [_text(i, text).split() for i, text in enumerate(texts)])
 
     @classmethod
-    def of_characters(cls, X: Any) -> Self:
+    def of_characters(cls, X: object) -> Self:
         """Cut texts into characters; a token is the number of a code point."""
         texts = [_text(i, text) for i, text in enumerate(as_list("Sequences", "X", X, "strings"))]
         points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -68,13 +75,13 @@ class Sequences(Ragged):
         return (tokens[a:b] for a, b in pairwise(pointers))
 
 
-def _text(i: int, text: Any) -> str:
+def _text(i: int, text: object) -> str:
     if not isinstance(text, str):
         raise refuse("Sequences", "X", i, "must be text (str)", text, "Decode bytes first.")
     return text
 
 
-def _tokens(owner: str, name: str, i: int, sequence: Any, numbers: dict[Any, int]) -> list[int]:
+def _tokens(owner: str, name: str, i: int, sequence: object, numbers: dict[object, int]) -> list[int]:
     if isinstance(sequence, str | bytes) or not hasattr(sequence, "__iter__"):
         way_out = "Cut text first: Sequences.of_words or Sequences.of_characters."
         raise refuse(owner, name, i, "must be a sequence of tokens", sequence, way_out)

@@ -2,15 +2,17 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
+from mercer.state import part, require
 from mercer.structures.objects import as_list, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
 
+@part("Strings")
 class Strings(Ragged):
     """Strings as bytes: text is encoded in UTF-8, so that a letter outside ASCII is several bytes.
 
@@ -30,12 +32,17 @@ class Strings(Ragged):
 
     _levels: ClassVar[Mapping[str, tuple[str, ...]]] = {"letters": ("text",)}
 
-    def __init__(self, X: Any):
+    def __init__(self, X: object):
         made = self.of("Strings", "X", X)
-        super().__init__(made._pointers, made._arrays, made.dtype)
+        self._take(made)
+
+    @override
+    def _check_arrays(self) -> None:
+        text = self._arrays["text"]
+        require(text is not None and text.dtype == np.uint8 and text.ndim == 1, "text must be bytes")
 
     @classmethod
-    def of(cls, owner: str, name: str, X: Any) -> Self:
+    def of(cls, owner: str, name: str, X: object) -> Self:
         """Pack strings; errors name the object that is none."""
         objects = as_list(owner, name, X, "strings")
         encoded = []

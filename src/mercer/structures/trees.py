@@ -1,17 +1,20 @@
 """Ordered, labelled trees."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, override
+from mercer.state import part, require
+from mercer.structures import tree_sources
 from mercer.structures.objects import as_list, label_number, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
 _WAY_OUT = 'Write "(S (NP dogs) (VP bark))", nested tuples ("S", ("NP", "dogs"), ...), or (labels, parents).'
 
 
+@part("Trees")
 class Trees(Ragged):
     """Ordered trees with a label for each node; a parent comes before its children.
 
@@ -31,18 +34,59 @@ class Trees(Ragged):
 
     _levels: ClassVar[Mapping[str, tuple[str, ...]]] = {"nodes": ("labels", "parents")}
 
-    def __init__(self, X: Any):
+    def __init__(self, X: object):
         made = self.of("Trees", "X", X)
-        super().__init__(made._pointers, made._arrays, made.dtype)
+        self._take(made)
+
+    @override
+    def _check_arrays(self) -> None:
+        labels, parents = self._arrays["labels"], self._arrays["parents"]
+        sound = labels is not None and parents is not None and labels.ndim == parents.ndim == 1
+        require(sound and self.labels.dtype == np.int64 and self.parents.dtype == np.int32, "labels must be integers")
+        type(self).of_arrays(self.labels, self.parents, self.pointers())  # refuses what is no tree
 
     @classmethod
-    def of(cls, owner: str, name: str, X: Any) -> Self:
+    def of(cls, owner: str, name: str, X: object) -> Self:
         """Pack trees; errors name the tree at fault."""
         parts = [_tree(owner, name, i, tree) for i, tree in enumerate(as_list(owner, name, X, "trees"))]
         labels = np.concatenate([np.empty(0, np.int64), *(part[0] for part in parts)])
         parents = np.concatenate([np.empty(0, np.int32), *(part[1] for part in parts)])
         pointers = ends_of([len(part[0]) for part in parts])
         return cls._with({"nodes": pointers}, {"labels": labels, "parents": parents}, np.float32)
+
+    @classmethod
+    def of_code(cls, X: object) -> Self:
+        """Parse Python source (or take ``ast`` nodes): types of nodes, and identifiers and constants as leaves.
+
+        >>> from mercer.structures import Trees
+        >>> Trees.of_code(["x = 1"]).sizes.tolist()
+        [7]
+        """
+        return cls._of_sources(tree_sources.of_code, X)
+
+    @classmethod
+    def of_xml(cls, X: object) -> Self:
+        """Parse XML (or take elements): tags, attributes as leaves ``@name=value``, and words of text as leaves.
+
+        >>> from mercer.structures import Trees
+        >>> Trees.of_xml(["<a b='1'>two words<c/></a>"]).parents.tolist()
+        [-1, 0, 0, 0, 0]
+        """
+        return cls._of_sources(tree_sources.of_xml, X)
+
+    @classmethod
+    def of_json(cls, X: object) -> Self:
+        """Parse JSON (or take dicts and lists): ``{}`` with its keys in order, ``[]``, and values as leaves.
+
+        >>> from mercer.structures import Trees
+        >>> Trees.of_json(['{"a": [1, 2]}', {"a": None}]).sizes.tolist()
+        [5, 3]
+        """
+        return cls._of_sources(tree_sources.of_json, X)
+
+    @classmethod
+    def _of_sources(cls, read: Callable[[int, Any], tuple[list[str], list[int]]], X: object) -> Self:
+        return cls.of("Trees", "X", [read(i, item) for i, item in enumerate(as_list("Trees", "X", X, "trees"))])
 
     @classmethod
     def of_arrays(cls, labels: Array, parents: Array, pointers: Array) -> Self:
@@ -82,7 +126,7 @@ def _no_tree(owner: str, name: str, i: int, node: int, parent: int) -> ValueErro
     return refuse(owner, name, i, rule, found, "A cycle is no tree; number nodes from the root down.")
 
 
-def _tree(owner: str, name: str, i: int, tree: Any) -> tuple[Array, Array]:
+def _tree(owner: str, name: str, i: int, tree: object) -> tuple[Array, Array]:
     """Return the labels and parents of a tree."""
     if isinstance(tree, str):
         labels, parents = _parsed(owner, name, i, tree)
@@ -105,9 +149,9 @@ def _tree(owner: str, name: str, i: int, tree: Any) -> tuple[Array, Array]:
     return numbers, np.array(parents, dtype=np.int32)
 
 
-def _flattened(tree: Any) -> tuple[list[Any], list[int]]:
+def _flattened(tree: object) -> tuple[list[object], list[int]]:
     """Return the labels and parents of nested tuples, in preorder, without recursion: trees may be deep."""
-    labels: list[Any] = []
+    labels: list[object] = []
     parents: list[int] = []
     waiting = [(tree, -1)]
     while waiting:
@@ -119,9 +163,9 @@ def _flattened(tree: Any) -> tuple[list[Any], list[int]]:
     return labels, parents
 
 
-def _parsed(owner: str, name: str, i: int, text: str) -> tuple[list[Any], list[int]]:
+def _parsed(owner: str, name: str, i: int, text: str) -> tuple[list[object], list[int]]:
     """Return the labels and parents of bracketed text; a label follows each opening bracket."""
-    labels: list[Any] = []
+    labels: list[object] = []
     parents: list[int] = []
     open_nodes: list[int] = []
     is_named = True  # whether the innermost bracket has its label

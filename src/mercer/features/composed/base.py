@@ -41,8 +41,16 @@ class Composition(FeatureMap):
     @property
     @override
     def domain(self) -> Domain:
+        if hasattr(self, "kernel_"):  # a change of the parameters does not change a fitted map
+            return self.kernel_.domain
         members = self.maps if isinstance(self.maps, list | tuple) else []
         return next((member.domain for member in members if isinstance(member, FeatureMap)), "rows")
+
+    @property
+    def rows_to_fit(self) -> int:
+        """The largest number of rows that a member should see."""
+        members = self.maps if isinstance(self.maps, list | tuple) else []
+        return max((member.rows_to_fit for member in members if isinstance(member, FeatureMap)), default=0)
 
     def _check_params(self) -> None:
         self.members()

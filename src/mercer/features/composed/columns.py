@@ -26,6 +26,11 @@ class _Transformed(Wrapper):
     def wrapped(self, kernel: Kernel) -> Kernel:
         """Return the given kernel on transformed rows; the parameters define the transformation."""
 
+    @property
+    def transformation(self) -> Kernel:
+        """The transformation of ``fit``, as a kernel of transformed rows; ``Linear()`` where rows stay as they are."""
+        return self._applied
+
     def _transformed(self, X: Rows) -> Rows:
         """Transform rows as in ``fit``."""
         return _apply(self._applied, X)

@@ -67,6 +67,8 @@ class PhaseFeatures(KernelMap):
     Every feature has the factor sqrt(2 / D), so that the estimate of each frequency is weighted by its features.
     """
 
+    offsets_: Array
+
     # m frequencies, s of them with an offset instead of a pair.
     _stored = Stored(
         offsets_=Reals(("s",), 0.0, most=2 * np.pi),
@@ -90,8 +92,12 @@ class PhaseFeatures(KernelMap):
 
     @override
     def writer(self, X: Rows) -> Writer:
+        return self.scaled_writer(X, (2 / self.n_features_out_) ** 0.5)
+
+    def scaled_writer(self, X: Rows, scale: float) -> Writer:
+        """Return the function that writes cosines and sines of ranges of rows of X, times ``scale``."""
         offsets = (self.offsets_ / (2 * np.pi)).astype(X.dtype)
-        return self.projections.writer(X, offsets, (2 / self.n_features_out_) ** 0.5)
+        return self.projections.writer(X, offsets, scale)
 
     @override
     def _write_checked(self, write: Writer, X: Rows, rows: slice, out: Array) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 
 from mercer._typing import Array, Rows, is_sparse, override
 from mercer.config import lasting_limit
-from mercer.features.base import FeatureMap, Writer
+from mercer.features.base import Writer
 from mercer.features.fourier.independent import FourierFeatures
 from mercer.features.fourier.orthogonal import LEAST_STRUCTURED, OrthogonalFeatures
-from mercer.features.fourier.phases import require_shift_invariant, write_phases
+from mercer.features.fourier.phases import PhaseFeatures, require_shift_invariant, write_phases
 from mercer.features.fourier.quasi_random import QuasiRandomFeatures
 from mercer.features.fourier.structured import padded_size
 from mercer.features.kernel_map import KernelMap
@@ -92,7 +92,7 @@ class ShiftInvariantFeatures(KernelMap):
         return self.map_.n_features_out_
 
     @staticmethod
-    def kind_for(kernel: Kernel, n_features: int) -> type[FeatureMap]:
+    def kind_for(kernel: Kernel, n_features: int) -> type[PhaseFeatures]:
         """Return the class of the map that ``fit`` takes on this many columns, of rows that are dense."""
         if n_features <= _MOST_SOBOL_COLUMNS:
             return QuasiRandomFeatures

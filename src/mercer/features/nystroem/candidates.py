@@ -13,6 +13,7 @@ from mercer.data import Blocks, reservoir
 from mercer.kernels import Kernel
 from mercer.kernels.custom import Objects, as_objects
 from mercer.parallel import row_blocks
+from mercer.structures import Ragged
 from mercer.validation import check_integer, check_matrix
 
 # What landmarks are chosen from: rows, objects, or a stream of blocks of rows.
@@ -114,6 +115,8 @@ def rows_of(owner: str, X: Source, n_landmarks: int, rng: np.random.RandomState)
     """Return rows that can be indexed; of a stream a sample, and the numbers of its rows."""
     if isinstance(X, Blocks | Iterator):
         return reservoir(X, max(_RESERVOIR_ROWS, _RESERVOIR_PER_LANDMARK * n_landmarks), rng)
+    if isinstance(X, Ragged):
+        return X, None
     objects = as_objects(X) if isinstance(X, list | tuple) and not _numeric(X) else X
     if isinstance(objects, np.ndarray) and objects.ndim == 1:
         return objects, None

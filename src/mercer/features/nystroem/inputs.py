@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from mercer._typing import Array, Rows
 from mercer.kernels import Kernel
 from mercer.kernels.custom import Objects, as_objects
+from mercer.structures import Ragged
 
 # A kernel, a function of two sets of rows or objects, or "precomputed"; None is the natural kernel.
 KernelLike: TypeAlias = Kernel | Callable[..., ArrayLike] | str | None
@@ -36,5 +37,7 @@ def listed_objects(X: Objects) -> Array:
 
 def bytes_of(array: Rows) -> int:
     """Return the bytes of a dense or a sparse array."""
+    if isinstance(array, Ragged):
+        return array.nbytes
     parts = (array,) if isinstance(array, np.ndarray) else (array.data, array.indices, array.indptr)
     return sum(int(part.nbytes) for part in parts)

@@ -18,7 +18,7 @@ weighted       with replacement, ~ k(x, x)^2 by default             none
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,7 @@ from mercer.features.nystroem.pivoted_cholesky import Pivots, greedily_pivoted_c
 from mercer.kernels import FunctionKernel, Kernel, PrecomputedKernel
 from mercer.kernels.custom import as_objects
 from mercer.parallel import one_blas_thread
+from mercer.structures import Ragged
 from mercer.validation import check_matrix
 
 # A function (kernel, X, n_landmarks, random_state=...) that chooses.
@@ -102,7 +103,7 @@ def kmeans(kernel: Kernel, X: Source, n_landmarks: int, *, random_state: Seed = 
     K. Zhang, I. Tsang and J. Kwok, "Improved Nystroem low-rank approximation and error analysis", ICML 2008.
     """
     rows = Candidates.of("kmeans", X, n_landmarks, random_state)
-    if isinstance(kernel, FunctionKernel | PrecomputedKernel) and rows.X.ndim == 1:
+    if isinstance(rows.X, Ragged) or (isinstance(kernel, FunctionKernel | PrecomputedKernel) and rows.X.ndim == 1):
         raise ValueError(
             "kmeans: landmarks='kmeans' averages rows, and these are objects or a precomputed matrix. "
             "Use 'rpcholesky' or 'uniform'."
@@ -152,7 +153,7 @@ def choose(
     otherwise. It does not depend on how X is stored: one seed means the same landmarks for dense and CSR rows.
     """
     if isinstance(landmarks, str):
-        averages = X.ndim == 2 and X.shape[1] <= _KMEANS_COLUMNS
+        averages = X.ndim == 2 and X.shape[1] <= _KMEANS_COLUMNS and not isinstance(X, Ragged)
         name = landmarks
         if landmarks == "auto":
             name = "kmeans" if averages and n_landmarks <= _KMEANS_UP_TO else "rpcholesky"
@@ -166,11 +167,15 @@ def choose(
 
 
 def _given(landmarks: RowsLike, X: Rows) -> Landmarks:
-    numbers = np.asarray(landmarks) if not is_sparse(landmarks) else None
+    packed = isinstance(landmarks, Ragged) or (isinstance(X, Ragged) and not _are_numbers(landmarks))
+    numbers = None if packed or is_sparse(landmarks) else np.asarray(landmarks)
     if numbers is not None and numbers.ndim == 1 and np.issubdtype(numbers.dtype, np.integer):
         if not len(numbers) or numbers.min() < 0 or numbers.max() >= X.shape[0]:
             raise ValueError(f"landmarks must be row numbers from 0 to {X.shape[0] - 1}, got {landmarks!r}.")
         return Landmarks(X[numbers], numbers.astype(np.int64))
+    if isinstance(X, Ragged):
+        kind: Any = type(X)
+        return Landmarks(landmarks if isinstance(landmarks, Ragged) else kind.of("landmarks", "landmarks", landmarks))
     if X.ndim == 1:
         points = as_objects(list(landmarks) if isinstance(landmarks, Iterable) else [])
         if X.dtype != object or not len(points):
@@ -180,6 +185,10 @@ def _given(landmarks: RowsLike, X: Rows) -> Landmarks:
     if points.shape[1] != X.shape[1]:
         raise ValueError(f"landmarks must have the {X.shape[1]} columns of X, got {points.shape[1]}.")
     return Landmarks(points.astype(X.dtype, copy=False))
+
+
+def _are_numbers(landmarks: Any) -> bool:
+    return all(isinstance(number, int | np.integer) for number in landmarks) if len(landmarks) else False
 
 
 def _probabilities(p: ArrayLike, n_rows: int) -> Array:

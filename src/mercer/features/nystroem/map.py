@@ -25,11 +25,15 @@ from mercer.kernels.custom import Objects
 from mercer.kernels.parameter import as_kernel
 from mercer.kernels.stationary import StationaryKernel
 from mercer.parallel import row_blocks
-from mercer.state import Count, Either, Integers, OneOf, Real, Reals, Sizes, Stored, require
+from mercer.state import Count, Either, Integers, Member, OneOf, Real, Reals, Sizes, Stored, require
 from mercer.state import Rows as StoredRows
+from mercer.structures import Ragged, as_rows
+from mercer.structures.domains import Domain
 from mercer.validation import check_integer, check_memory
 
 _TILE_ENTRIES = 2**22
+# Rows to choose each landmark from, where there are so many.
+_ROWS_PER_LANDMARK = 4
 # How many copies of all kernel values of rows with landmarks a choice of landmarks holds.
 _COLUMNS_HELD = {"leverage": 3, "greedy": 1}
 
@@ -58,8 +62,8 @@ class Nystroem(FeatureMap):
     landmarks : str, callable, row numbers or points, default="auto"
         "uniform", "leverage", "kmeans", "rpcholesky", "greedy", "weighted" (compared in
         ``mercer.features.nystroem.landmarks``); "auto" is k-means up to 256 landmarks and 4096 columns, and
-        rpcholesky beyond. Row numbers of X, or the points themselves. One seed means the same landmarks for rows of
-        equal values, dense or CSR, float32 or float64.
+        rpcholesky beyond and for objects. Row numbers of X, or the points themselves. One seed means the same landmarks
+        for rows of equal values, dense or CSR, float32 or float64.
     rank : int, optional
         Reduce to this many features.
     reduction : {"pca", "landmarks"}, default="pca"
@@ -113,7 +117,9 @@ class Nystroem(FeatureMap):
     # m landmarks, of which r0 directions are kept, reduced to r.
     _stored = Stored(
         of_objects=OneOf((False,), attribute="_of_objects"),
-        landmarks_=Either((StoredRows(("m", "d")), Integers(("m",), least=0, below="d"))),
+        landmarks_=Either(
+            (StoredRows(("m", "d")), Integers(("m",), least=0, below="d"), Member(Ragged, {"n_objects": "m"}))
+        ),
         landmark_indices_=Integers(("m",), least=0, nullable=True),
         residual_trace_=Real(nullable=True),
         residual_trace_error_=Real(nullable=True),
@@ -142,13 +148,20 @@ class Nystroem(FeatureMap):
         self.rank = rank
         self.reduction = reduction
 
+    @property
+    @override
+    def domain(self) -> Domain:
+        if hasattr(self, "kernel_") or not isinstance(self.kernel, Kernel):
+            return super().domain
+        return self.kernel.domain
+
     def fit(self, X: Source, y: object = None) -> Self:
         """Choose the landmarks among the rows of X and factor their Gram matrix.
 
         Parameters
         ----------
-        X : array, CSR matrix, data frame, list of objects (callable kernel), Gram matrix ("precomputed"), ``Blocks`` or
-            an iterator of blocks
+        X : array, CSR matrix, data frame, objects of the kernel's domain, list of objects (callable kernel), Gram
+            matrix ("precomputed"), ``Blocks`` or an iterator of blocks
         y : ignored
 
         Returns
@@ -224,6 +237,10 @@ class Nystroem(FeatureMap):
         require(sizes["D"] <= sizes["r0"] <= sizes["m"], "there must be no more features than landmarks")
         kernel, precomputed = self.kernel_, isinstance(self.kernel_, PrecomputedKernel)
         require(precomputed == (self.landmarks_.ndim == 1), "landmarks_ must be rows, numbers for a precomputed kernel")
+        of_kind = isinstance(self.landmarks_, Ragged) == (kernel.domain != "rows")
+        require(of_kind, "landmarks_ must be of the domain of kernel_")
+        if isinstance(self.landmarks_, Ragged):
+            as_rows("Nystroem", kernel.domain, self.landmarks_, "landmarks_")
         if isinstance(kernel, PrecomputedKernel):
             indices = self.landmark_indices_
             inside = indices is not None and indices.max() < sizes["d"]
@@ -261,6 +278,12 @@ class Nystroem(FeatureMap):
         n_bytes = 8 * n_components * (6 * n_components + per_row * n_rows)
         check_memory("Nystroem", "n_components", n_components, n_bytes, what)
         return choose(self.landmarks, kernel, X, n_components, rng)
+
+    @property
+    @override
+    def rows_to_fit(self) -> int:
+        m = self.n_components
+        return _ROWS_PER_LANDMARK * int(m) if isinstance(m, int | np.integer) else 0
 
     @override
     def writer(self, X: Rows) -> Writer:

@@ -76,6 +76,9 @@ def check_radius(owner: str, kernel: DotProductKernel, largest: float) -> float:
 
 def tail(kernel: DotProductKernel, first: int, r: float) -> float:
     """Return the sum of a_n r^n over n >= ``first``: the largest error of leaving out those degrees."""
+    closed = kernel.tail(first, r)
+    if closed is not None:
+        return closed
     total, quiet = 0.0, 0
     last = _TAIL_TERMS if kernel.last_degree is None else kernel.last_degree
     for n in range(first, last + 1):

@@ -64,19 +64,27 @@ def allocate(expansion: Expansion, sample: Rows, n_components: int) -> Allocatio
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a degree that overflows is left out
         pairs, G = expansion.moments(sample)
+    return allocate_by_moments(pairs, G, expansion.degrees, expansion.width, n_components)
+
+
+def allocate_by_moments(
+    pairs: PairMoments, G: Array, degrees: list[int], n_columns: int, n_components: int
+) -> Allocation:
+    """Allocate the features as ``allocate`` does, given the moments of sampled pairs and the weights g_k of rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
         cost, signal = _cost_and_signal(pairs, G)
     options = []
     for last in range(_EXACT_DEGREES):
-        exact = tuple(k for k in expansion.degrees if k <= last)
-        budget = n_components - sum(exact_width(k, expansion.width) for k in exact)
+        exact = tuple(k for k in degrees if k <= last)
+        budget = n_components - sum(exact_width(k, n_columns) for k in exact)
         if budget >= 0:
-            options.append(_share(cost, signal, exact, [k for k in expansion.degrees if k > last], budget))
+            options.append(_share(cost, signal, exact, [k for k in degrees if k > last], budget))
     best = min(options, key=lambda option: option.predicted)
     constant = np.ptp(G[:, 0]) <= _CONSTANT * np.abs(G[:, 0]).max()
-    if best.exact != (0,) or best.sketched or expansion.degrees == [0] or not constant:
+    if best.exact != (0,) or best.sketched or degrees == [0] or not constant:
         return best
     # The only feature is the same for all rows: a sketch of another degree is more useful.
-    alone = _share(cost, signal, (), expansion.degrees[1:], n_components)
+    alone = _share(cost, signal, (), degrees[1:], n_components)
     return replace(alone, dropped=(0, *alone.dropped))
 
 

@@ -18,6 +18,7 @@ from mercer.kernels import Kernel, Spectrum
 from mercer.kernels.structured.parts import PartDraw, counted_parts, is_keyed, key_matrix, samples_parts
 from mercer.key_core import Counted
 from mercer.parallel import for_each_block
+from mercer.recycling import empty
 from mercer.state import Count, Flag, Integers, Sizes, Stored, require
 from mercer.structures import check_objects
 from mercer.validation import check_integer, check_memory
@@ -52,6 +53,8 @@ class PartFeatures(KernelMap):
     ----------
     kernel_ : Kernel
     is_sparse_ : bool
+    n_masks_ : int or None
+        The masks that are drawn.
     seed_ : int
         Seed of hashed keys and of the masks.
     coefficients_ : ndarray of shape (4,), uint64
@@ -81,6 +84,7 @@ class PartFeatures(KernelMap):
     # K keys with columns of their own.
     _stored = Stored(
         is_sparse_=Flag(),
+        n_masks_=Count(least=1, nullable=True),
         seed_=Count(most=2**61),
         coefficients_=Integers((4,), (np.uint64,), least=0),
         keys_=Integers(("K",), (np.uint64,), least=0),
@@ -130,6 +134,7 @@ class PartFeatures(KernelMap):
     @override
     def _draw(self, kernel: Kernel, X: Rows, n_components: int, rng: np.random.RandomState) -> int:
         self._draw_hashes(rng)
+        self.n_masks_ = self.n_masks
         self.keys_ = np.empty(0, dtype=np.uint64)
         if not n_components:
             found: list[Array] = [self._counted(kernel, X[rows]).keys for rows in _blocks(X)]
@@ -164,11 +169,11 @@ class PartFeatures(KernelMap):
     @property
     @override
     def is_random(self) -> bool:
-        sampled = self.n_masks is not None and samples_parts(self.kernel_)
+        sampled = self.n_masks_ is not None and samples_parts(self.kernel_)
         return sampled or not len(self.keys_)
 
     def _counted(self, kernel: Kernel, X: Rows) -> Counted:
-        return counted_parts(kernel, X, PartDraw(self.seed_, self.n_masks))
+        return counted_parts(kernel, X, PartDraw(self.seed_, self.n_masks_))
 
     def transform(self, X: Any) -> Any:
         """Return the features of objects: CSR arrays where ``is_sparse_``, whose columns are unsorted.
@@ -225,7 +230,7 @@ class PartFeatures(KernelMap):
 
     @override
     def exact_variance(self, X: Array, Y: Array) -> Array | None:
-        if self.n_masks is not None and samples_parts(self.kernel_):
+        if self.n_masks_ is not None and samples_parts(self.kernel_):
             return None
         if len(self.keys_):
             return np.zeros((X.shape[0], Y.shape[0]))
@@ -279,6 +284,13 @@ def _stacked(parts: list[tuple[Array, Array, Array]], shape: tuple[int, int]) ->
     kind = np.int32 if max(starts[-1], shape[1]) < 2**31 else np.int64
     moved = [part[1:] + start for part, start in zip(pointers, starts[:-1], strict=True)]
     ends = np.concatenate([[0], *moved]).astype(kind)
-    Z = sparse.csr_array((np.concatenate(data), np.concatenate(columns).astype(kind, copy=False), ends), shape=shape)
+    whole = empty((int(starts[-1]),), data[0].dtype), empty((int(starts[-1]),), kind)
+
+    def place(number: int) -> None:
+        at = slice(starts[number], starts[number + 1])
+        whole[0][at], whole[1][at] = data[number], columns[number]
+
+    for_each_block(place, range(len(data)))
+    Z = sparse.csr_array((*whole, ends), shape=shape)
     Z.has_canonical_format = False
     return Z

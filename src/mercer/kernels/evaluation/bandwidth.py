@@ -1,4 +1,7 @@
-"""Bandwidths from data: scikit-learn's ``"scale"`` and the median heuristic, both with sample weights."""
+"""Bandwidths from data: scikit-learn's ``"scale"`` and the median heuristic, both with sample weights.
+
+``"auto"`` is the median until a learner with targets has chosen a multiple of it (``mercer.fitting.scale``).
+"""
 
 from collections.abc import Callable
 
@@ -8,7 +11,7 @@ from numpy.typing import ArrayLike
 from mercer._typing import Array, Rows, is_sparse
 from mercer.validation import canonical_csr, check_real
 
-RULES = ("scale", "median")
+RULES = ("scale", "median", "auto")
 # Rows whose pairs give the median: the standard error from half a million pairs is below 1 %.
 _SAMPLE_ROWS = 1000
 # The least and, inverted, the greatest square of a scale that is taken from data: beyond them, the inverse overflows.
@@ -20,8 +23,8 @@ def check_bandwidth(owner: str, name: str, value: object) -> float | str:
     if isinstance(value, str):
         if value in RULES:
             return value
-        raise ValueError(f"{owner}: {name} must be a number > 0, 'scale' or 'median', got {value!r}.")
-    way_out = f"Or write {name}='scale' or {name}='median' to take it from the data in fit."
+        raise ValueError(f"{owner}: {name} must be a number > 0, 'scale', 'median' or 'auto', got {value!r}.")
+    way_out = f"Or write {name}='scale', 'median' or 'auto' to take it from the data in fit."
     return check_real(owner, name, value, least=0, strict=True, way_out=way_out)
 
 

@@ -132,7 +132,7 @@ def counted_parts(kernel: Kernel, X: Rows, draw: PartDraw = EXACT) -> Counted:
         return _normalized(kernel.kernel, X, draw)
     if isinstance(kernel, Sum):
         terms = [draw._replace(seed=(draw.seed + i * _TERM) % (2**61 - 1)) for i in range(len(kernel.terms))]
-        return _joined([counted_parts(term, X, own) for term, own in zip(kernel.terms, terms, strict=True)])
+        return joined_parts([counted_parts(term, X, own) for term, own in zip(kernel.terms, terms, strict=True)])
     raise ValueError(f"{kernel!r} is no sum over common parts.")
 
 
@@ -146,7 +146,7 @@ def _normalized(kernel: Kernel, X: Rows, draw: PartDraw) -> Counted:
     return inner._replace(values=values, squares=inner.squares * factors**2)
 
 
-def _joined(terms: Sequence[Counted]) -> Counted:
+def joined_parts(terms: Sequence[Counted]) -> Counted:
     """Return the parts of a sum: those of all terms, whose keys are told apart."""
     sizes = np.array([np.diff(term.pointers) for term in terms])
     pointers = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
