@@ -30,6 +30,8 @@ Seed: TypeAlias = int | np.random.RandomState | None
 
 def is_sparse(X: object) -> TypeGuard[Csr]:
     """Return whether rows are sparse, in a way that a type checker understands."""
+    if isinstance(X, np.ndarray):  # nearly always, and SciPy's own answer takes longer
+        return False
     from scipy import sparse  # noqa: PLC0415, so that asking for versions does not load SciPy
 
     return bool(sparse.issparse(X))

@@ -3,11 +3,14 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mercer import limits
+from mercer.checkpoints import Checkpoints
+from mercer.watching import Watcher, watching
 
 # Rows per block: the features of a block of 512 rows with 1024 float32 columns take 2 MiB, which fits in the caches of
 # a core, and a task is long enough (about a millisecond) to hide the cost of handing the task to a thread.
@@ -22,11 +25,16 @@ _UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 @dataclass(frozen=True)
 class Config:
-    """The settings in force: ``threads``, ``memory`` in bytes (None: what the system leaves) and ``block_rows``."""
+    """The settings in force: ``threads``, ``memory`` in bytes (None: what the system leaves), ``block_rows``.
+
+    ``engine`` is the engine of ``fit``, None for the threads of this process. ``checkpoint`` keeps the state of fits.
+    """
 
     threads: int
     memory: int | None
     block_rows: int
+    engine: Any = None
+    checkpoint: Checkpoints | None = None
 
 
 def parse_bytes(size: int | str) -> int:
@@ -108,9 +116,17 @@ def lasting_limit() -> int | None:
 
 @contextmanager
 def config_context(
-    *, threads: int | None = None, memory: int | str | None = None, block_rows: int | None = None
+    *,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    block_rows: int | None = None,
+    callback: Watcher | None = None,
+    engine: Any = None,
+    checkpoint: Checkpoints | None = None,
 ) -> Iterator[Config]:
     """Change the settings inside a ``with`` block; settings that are not given stay as they are.
+
+    ``mercer.config_context`` takes a folder for ``checkpoint``; this function, which lies below files, takes an object.
 
     Parameters
     ----------
@@ -123,6 +139,15 @@ def config_context(
         available memory and what cgroups (containers) and ``ulimit`` leave; ``show_versions`` prints the budget.
     block_rows : int, optional
         Rows per block. Transforms with any two values agree up to rounding.
+    callback : callable, optional
+        Called with a ``mercer.watching.State`` (stage, iteration, limit, gap, tol, fraction) after each iteration of a
+        fit, perhaps from another thread. If it returns True, support vector machines, logistic regression and k-means
+        stop, and keep the best point so far.
+    engine : engine, optional
+        Where ``fit`` works on files that every worker can open, such as ``mercer.engines.Dask(client)``. By default the
+        threads of this process.
+    checkpoint : Checkpoints, optional
+        Keeps the state of a fit, such as ``mercer.storage.CheckpointFolder("folder")``.
 
     Examples
     --------
@@ -131,7 +156,17 @@ def config_context(
     ...     config.threads, config.memory
     (1, 2147483648)
     """
-    changes: dict[str, int] = {}
+    changes: dict[str, Any] = {}
+    if engine is not None:
+        if not all(hasattr(engine, verb) for verb in ("map", "reduce", "chain", "shares_memory")):
+            raise ValueError(f"engine must be an engine, such as mercer.engines.Dask(client), got {engine!r}.")
+        changes["engine"] = engine
+    if checkpoint is not None:
+        if not hasattr(checkpoint, "slot"):
+            raise ValueError(
+                f"checkpoint must be a CheckpointFolder here, got {checkpoint!r}. mercer.config_context takes a folder."
+            )
+        changes["checkpoint"] = checkpoint
     if threads is not None:
         changes["threads"] = _threads("threads", threads)
     if memory is not None:
@@ -140,6 +175,7 @@ def config_context(
         changes["block_rows"] = _positive("block_rows", block_rows)
     token = _config.set(replace(get_config(), **changes))
     try:
-        yield get_config()
+        with nullcontext() if callback is None else watching(callback):
+            yield get_config()
     finally:
         _config.reset(token)

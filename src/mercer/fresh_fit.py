@@ -35,6 +35,8 @@ def unfitted(estimator: Estimator) -> Estimator:
 
 def adopt(estimator: Estimator, fitted: Estimator) -> None:
     """Give an estimator all attributes of a fitted one, in one step that no interruption can divide."""
-    declared = attributes_of(type(estimator))
-    names = set(fitted.__dict__).difference(unfitted(estimator).__dict__, declared, {_RECORD})
+    earlier = set(estimator.__dict__).difference(estimator.__dict__.get(_RECORD, ()))
+    names = set(fitted.__dict__).difference(earlier, attributes_of(type(estimator)), {_RECORD})
+    if names:
+        names = names.difference(estimator.get_params(deep=False))
     estimator.__dict__ = {**fitted.__dict__, **({_RECORD: tuple(sorted(names))} if names else {})}

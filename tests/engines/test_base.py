@@ -10,7 +10,7 @@ from mercer.engines import Local, rows_of
 class Backwards(Local):
     """An engine that works on the last block first, and merges in order."""
 
-    def reduce(self, work, blocks, into):
+    def reduce(self, work, blocks, into, done=None):
         parts = [work(block) for block in list(blocks.labelled())[::-1]]
         for part in parts[::-1]:
             into.merge(part)

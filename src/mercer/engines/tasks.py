@@ -1,0 +1,96 @@
+"""What the tasks of an engine with other processes do: work on a part of the rows, and merge parts."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.config import Config, config_context, get_config
+from mercer.data import Block, Blocks
+from mercer.data.sources.arrays import ArraySource
+from mercer.data.sources.collections import Bundle, DaskPart
+from mercer.data.sources.npy import NpySource
+from mercer.engines.base import S, T
+from mercer.engines.local import Local
+from mercer.engines.tree import ARITY
+
+# Blocks per part: few where there are few blocks, so that all workers have work.
+_FEW_PARTS = 64
+# Most bytes of an array of this process that may travel to workers.
+_MOST_SENT = 2**26
+
+
+def parts_of(owner: str, blocks: Blocks) -> list[Blocks]:
+    """Return the parts that tasks work on: partitions of a collection, else 16 or 256 blocks each.
+
+    Merging such parts by ``fold_parts`` gives the bits of ``Local``. A source that cannot be divided is refused.
+    """
+    if not blocks.reader.divides or blocks.n_rows is None:
+        raise ValueError(
+            f"{owner}: this engine reads parts of the rows, and {type(blocks.reader).__name__} can be read from its "
+            "beginning only. Give parquet or .npy files that every worker can open, or a Dask array or data frame."
+        )
+    reader = blocks.reader
+    if isinstance(reader, ArraySource) and not isinstance(reader, NpySource):
+        size = blocks.n_rows * blocks.width * blocks.dtype.itemsize if not blocks.is_sparse else 0
+        if size > _MOST_SENT:
+            raise ValueError(
+                f"{owner}: X is an array of {size / 2**20:.0f} MiB in this process, and at most {_MOST_SENT >> 20} MiB "
+                "are sent to workers. Give files that every worker can open, or a Dask array."
+            )
+    block_rows = blocks.block_rows or get_config().block_rows
+    few = blocks.n_rows <= _FEW_PARTS * ARITY * block_rows
+    return blocks.parts(block_rows * (ARITY if few else ARITY**2))
+
+
+def total_of_part(work: Callable[[Block], S], part: Blocks, config: Config, bundle: Bundle | None = None) -> S | None:
+    """Return the merged ``work(block)`` of the blocks of a part, on one thread."""
+    total: S | None = _of_part(lambda rows: Local().total(work, rows), part, config, bundle)
+    return total
+
+
+def results_of_part(work: Callable[[Block], T], part: Blocks, config: Config, bundle: Bundle | None = None) -> list[T]:
+    """Return ``work(block)`` of each block of a part, in order, on one thread."""
+    results: list[T] = _of_part(lambda rows: list(Local().map(work, rows)), part, config, bundle)
+    return results
+
+
+def state_after_part(work: Callable[[T, Block], T], part: Blocks, config: Config, bundle: Bundle | None, state: T) -> T:
+    """Return a state after ``state = work(state, block)`` for each block of a part, in order."""
+
+    def run(rows: Blocks) -> T:
+        *_, last = Local().chain(work, rows, state)
+        return last
+
+    after: T = _of_part(run, part, config, bundle)
+    return after
+
+
+def n_bytes(statistic: object) -> int:
+    """Return the bytes of the arrays of a statistic.
+
+    >>> from mercer.stats import Totals
+    >>> n_bytes(Totals.of(3))
+    24
+    """
+    values = [statistic] if isinstance(statistic, np.ndarray) else vars(statistic).values()
+    return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+
+
+def _of_part(run: Callable[[Blocks], Any], part: Blocks, config: Config, bundle: Bundle | None) -> Any:
+    """Run work on a part as in the process that sent it: memory and block size are its, threads are 1."""
+    if bundle is not None and isinstance(part.reader, DaskPart):
+        part = part.with_reader(part.reader.loaded(bundle))
+    with (
+        config_context(threads=1, memory=config.memory, block_rows=config.block_rows),
+        np.errstate(over="ignore", invalid="ignore", divide="ignore"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # a warning of a worker reaches nobody
+        try:
+            return run(part)
+        except ValueError as error:
+            if not part.place:
+                raise
+            raise ValueError(f"{error} (In {part.place} of X.)") from None
