@@ -13,6 +13,7 @@ from mercer.data.columns import codes_of, nearest, some
 class _Source:
     name: str = "rows"
     own_target: str | None = None
+    own_objects: str | None = None
     kinds: dict = field(
         default_factory=lambda: {"age": "number", "city": "category", "day": "other", "pay": "number", "w": "number"}
     )
@@ -44,7 +45,7 @@ def test_the_labels_of_a_source_are_its_target_and_never_in_x():
 FAULTS = [
     (Choice("Age1"), "rows: the target 'Age1' is not a column. Did you mean 'age'"),
     (Choice(5), "the target 5 is not a column: columns are numbered from 0 to 4"),
-    (Choice(), "column 'day' holds type of day; columns must hold numbers or text"),
+    (Choice(), "column 'day' holds type of day; columns must hold numbers, text or dates"),
     (Choice("day"), "column 'day' holds type of day"),
     (Choice("pay", sample_weight="city", ignore=("day",)), "the column of weights 'city' holds text"),
     (Choice("pay", ("pay",)), "'pay' is named in columns and the target"),

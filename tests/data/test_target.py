@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.data import TableError
+from mercer.data import TableError, TableWarning
 from mercer.data.target import TargetSummary, encoder
 
 TEXT = np.array(["u", "v"], dtype=object)
@@ -21,10 +21,8 @@ def _summary(*parts):
     [
         ([TEXT], "classification"),
         ([[0, 1]], "classification"),
-        ([[0.0, 1.0], [2.0]], "classification"),
         ([[True, False]], "classification"),
         ([[0.0, 1.0], [2.5]], "regression"),
-        ([np.arange(100)], "classification"),
         ([np.arange(101)], "regression"),
         ([np.arange(5000) % 3000], "regression"),
     ],
@@ -33,6 +31,20 @@ def test_the_task_follows_from_the_values(parts, task):
     summary = _summary(*parts)
     assert summary.task("auto") == task
     assert summary.n_rows == sum(map(len, parts))
+
+
+@pytest.mark.parametrize("parts", [[[0.0, 1.0], [2.0]], [np.arange(100)]])
+def test_whole_numbers_that_are_taken_as_classes_are_told_of(parts):
+    n_values = sum(map(len, parts))
+    with pytest.warns(
+        TableWarning, match=rf"'y' holds {n_values} whole numbers, taken as classes. .*--task regression"
+    ):
+        assert _summary(*parts).task("auto") == "classification"
+
+
+def test_the_variance_and_the_largest_class():
+    assert _summary([1.0, 2.0], [6.0]).variance == pytest.approx(np.var([1, 2, 6]))
+    assert _summary(["a", "b"], ["a"]).majority == pytest.approx(2 / 3)
 
 
 FAULTS = [

@@ -250,7 +250,34 @@ def test_an_error_of_memory_without_held_features_stays(monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError("no memory left")
 
-    monkeypatch.setattr("mercer.learners.ridge.cholesky", fail)
+    monkeypatch.setattr("mercer.learners.ridge_base.cholesky", fail)
     X, y = _two_blobs()
     with config_context(memory="200kB"), pytest.raises(MemoryError, match="no memory left"):
         KernelRidge(n_components=32, alpha=1.0).fit(X, y)
+
+
+def test_a_preconditioner_is_made_of_many_rows(rng):
+    """32 rows per feature, a quarter of all rows if these are fewer, but 2 rows per feature at least."""
+    X = rng.rand(4000, 2)
+    made = {}
+    for n_rows in (4000, 400, 20):
+        blocks = as_blocks(X[:n_rows], block_rows=100)
+        wide = Sample(X[:n_rows], np.ones(n_rows))
+        few = Sample(X[: min(n_rows, 6)], np.ones(min(n_rows, 6)))
+        rows = FeatureRows(Squares(), blocks, Targets("Test"), Passes("Test"), few, None, wide)
+        rows._n_probed = 1  # rows enough for the mean alone
+        rows.feature_map.n_made = 0
+        gram = rows.sample_gram()
+        made[n_rows] = rows.feature_map.n_made
+        np.testing.assert_allclose(gram, gram.T)
+    assert made == {4000: 32 * 4, 400: 100, 20: 2 * 4}
+
+
+def test_the_leading_part_is_that_of_the_covariance(rng):
+    X = rng.rand(4000, 2)
+    rows = FeatureRows(
+        Squares(), as_blocks(X), Targets("Test"), Passes("Test"), Sample(X[:400], np.ones(400)), None, None
+    )
+    found = rows.leading_part()
+    covariance = np.cov(np.hstack([X, X**2])[:400].T, bias=True)
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(covariance)[::-1][: len(found.values)], rtol=1e-6)

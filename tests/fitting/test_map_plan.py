@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
-from mercer import FourierFeatures, Gaussian, Laplacian, config_context, feature_map
-from mercer.fitting import MapPlan, Sample
+from mercer import (
+    FourierFeatures,
+    Gaussian,
+    KernelRidge,
+    Laplacian,
+    Nystroem,
+    config_context,
+    feature_map,
+)
+from mercer.data import as_blocks
+from mercer.features import Concatenate, Rescale
+from mercer.fitting import MapPlan, Passes, Sample, Survey, Targets
 from mercer.fitting.map_plan import BLOCK_ROWS, rows_per_block
 
 
@@ -65,3 +75,21 @@ def test_blocks_shrink_with_the_features_and_with_a_budget():
     with config_context(memory="1MB", threads=1):
         few = rows_per_block(100, 5, 8)
     assert few == 10**6 // (4 * 3 * 8 * 105)
+
+
+def test_a_map_says_how_many_rows_it_wants():
+    assert _plan(given=Nystroem(n_components=6000)).sample_rows == 24_000
+    assert _plan(given=Rescale(Nystroem(n_components=6000))).sample_rows == 24_000
+    assert _plan(given=Concatenate([FourierFeatures(), Nystroem(n_components=5000)])).sample_rows == 20_000
+    assert _plan(given=FourierFeatures(n_components=6000)).sample_rows == 4096
+    assert _plan(given=Nystroem(n_components="many")).sample_rows == 4096  # refused by the map itself, in its words
+    assert (_plan(n_features=30).width, _plan(given=Nystroem(n_components=70)).width) == (30, 70)
+
+
+def test_a_learner_gives_nystroem_as_many_landmarks_as_it_asks_for(rng):
+    X = rng.standard_normal((9000, 2)).astype(np.float32)
+    model = KernelRidge(
+        features=Nystroem(Gaussian(), n_components=4500, landmarks="uniform", random_state=0), alpha=1.0
+    )
+    survey = Survey.of(as_blocks(X), Targets("Test"), Passes("Test"), size=model._map_plan().sample_rows, seed=0)
+    assert survey.sample.rows.shape[0] == 9000

@@ -28,7 +28,7 @@ class Counted(Local):
     def __init__(self):
         self.n_passes = 0
 
-    def reduce(self, work, blocks, into):
+    def reduce(self, work, blocks, into, done=None):
         self.n_passes += 1
         return super().reduce(work, blocks, into)
 

@@ -8,6 +8,7 @@ from scipy import sparse
 from mercer.data import Block, as_blocks
 from mercer.fitting import Passes, Survey
 from mercer.fitting.second_view import SecondView, as_view
+from mercer.structures import Strings
 
 
 def _view(samples):
@@ -39,3 +40,11 @@ def test_one_dimension_is_one_column_and_what_is_no_number_is_refused():
         as_view("Test", [[1.0], [np.nan]])
     with pytest.raises(ValueError, match="Test: y contains NaN at row 1"):
         _view([]).found_in(Block(np.zeros((2, 1)), np.array([1.0, np.nan])), np.ones(2))
+
+
+def test_a_view_of_objects():
+    assert as_view("Test", ["ab", "c"], "strings").shape == (2, 1)
+    with pytest.raises(ValueError, match=r"Test: y\[1\] must be text"):
+        as_view("Test", ["ab", 3], "strings")
+    with pytest.raises(ValueError, match=r"Test: y is Strings.*rows of numbers"):
+        as_view("Test", Strings(["ab"]))

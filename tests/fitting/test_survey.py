@@ -85,3 +85,15 @@ def test_a_row_that_is_not_finite_is_named_while_others_are_looked_at():
         for source in (as_blocks(X), as_blocks(lambda: np.array_split(X, 11))):
             with pytest.raises(ValueError, match="NaN at row 1217, column 1"):
                 _survey(source.recut(256, "Test"))
+
+
+def test_a_wide_sample_holds_more_rows_and_leaves_the_sample_of_the_map(rng):
+    X = rng.rand(3000, 2)
+    few = Survey.of(as_blocks(X), Targets("Test"), Passes("Test"), size=100, seed=3)
+    both = Survey.of(as_blocks(X), Targets("Test"), Passes("Test"), size=100, seed=3, wide_size=700)
+    assert few.wide_sample is few.sample
+    np.testing.assert_array_equal(both.sample.rows, few.sample.rows)
+    assert both.wide_sample.rows.shape == (700, 2)
+    assert {tuple(row) for row in both.sample.rows} <= {tuple(row) for row in both.wide_sample.rows}
+    narrow = Survey.of(as_blocks(X), Targets("Test"), Passes("Test"), size=100, seed=3, wide_size=50)
+    np.testing.assert_array_equal(narrow.wide_sample.rows, few.sample.rows)

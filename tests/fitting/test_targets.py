@@ -136,3 +136,26 @@ def test_no_targets():
     assert targets.encode(_block()).shape == (4, targets.n_columns) == (4, 0)
     assert targets.found_in(_block(), np.ones(4)) is None
     assert targets.known(None) is targets
+
+
+@pytest.mark.parametrize("kind", [object, "U5", "S5"])
+def test_codes_of_text_are_found_by_hash_and_once_for_arrays(rng, kind, monkeypatch):
+    labels = np.array(["b", "a", "ccc"])[rng.randint(0, 3, 500)].astype(kind)
+    targets = Classes("Test", checked=True).of(np.unique(labels))
+    expected = np.searchsorted(targets.classes, labels)
+    np.testing.assert_array_equal(targets.codes(labels), expected)
+    with pytest.raises(ValueError, match="classes in a later pass"):
+        Classes("Test").of(np.array(["a", "b"])).codes(np.array(["a", "other"]).astype(object))
+    blocks, coded = targets.coded(as_blocks(np.zeros((500, 1)), labels, block_rows=100))
+    monkeypatch.setattr(Classes, "_code_of", None)  # no text is looked at again
+    found = np.concatenate([coded.codes(block.y) for block in blocks.labelled()])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_numbers_and_streams_keep_their_labels():
+    targets = Classes("Test").of(np.array([1, 2]))
+    blocks = as_blocks(np.zeros((2, 1)), np.array([1, 2]))
+    assert targets.coded(blocks) == (blocks, targets)
+    streamed = as_blocks(lambda: iter([(np.zeros((2, 1)), np.array(["a", "b"]))]))
+    named = Classes("Test").of(np.array(["a", "b"]))
+    assert named.coded(streamed)[0] is streamed

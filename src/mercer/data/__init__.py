@@ -4,8 +4,9 @@
 and of text; ``TablePreparation`` learns in one pass how to turn both into numbers for a learner.
 """
 
-from mercer.data.blocks import Blocks, as_blocks
+from mercer.data.blocks import Blocks
 from mercer.data.columns import Choice, Columns, TableError, TableWarning
+from mercer.data.opening import as_blocks
 from mercer.data.preparation import TablePreparation
 from mercer.data.reservoir import reservoir
 from mercer.data.sources import Block, Reader, Source, open_source

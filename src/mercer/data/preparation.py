@@ -6,44 +6,52 @@ from typing import Self
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from mercer._typing import Array, Rows
+from mercer.data.calendar import DATE_PARTS
 from mercer.data.columns import Codes, Columns, TableError, TableWarning, nearest, some
 from mercer.data.sources.base import PIECE_ROWS, Block, Source
+from mercer.data.table_summary import TableSummary, expanded, standardised
 from mercer.fresh_fit import adopt, unfitted
-from mercer.state import Count, Flag, Many, Reals, Sizes, Stored, Text, require
-from mercer.stats import ColumnMoments
+from mercer.state import Count, Flag, Many, OneOf, Reals, Sizes, Stored, Text, require
+
+_MISSING = ("indicate", "impute", "error")
 
 
 class TablePreparation(BaseEstimator):
-    r"""Numbers standardised, categories one-hot, missing values refused or imputed.
+    r"""A streamed encoder: numbers standardised, dates as numbers, categories one-hot, missing values as columns.
 
     .. math:: x \mapsto (x - \bar x) / s
 
-    for numbers, with the mean and the standard deviation of the rows of ``fit``, and 1[x = c] for each category c.
-    Sparse rows are scaled and not centred. Constant columns are left out. A category that ``fit`` has not seen gives 0
-    for all categories.
+    for numbers, with the mean and the standard deviation of the rows of ``fit``, and 1[x = c] for each category c. A
+    date becomes seven numbers (``mercer.data.calendar``). Sparse rows are scaled and not centred. Constant columns are
+    left out. A category that ``fit`` has not seen gives 0 for all categories.
 
     Parameters
     ----------
-    impute : bool, default=False
-        Replace missing values by the mean or the most frequent category. By default, missing values are an error.
+    missing : {"indicate", "impute", "error"}, default="indicate"
+        "indicate": a missing category is a category, and a missing number is the mean, with a column that is 1 there.
+        "impute": the mean and the most frequent category alone. "error": missing values are refused.
     max_categories : int, default=1000
-        A column with more categories is an error: its values are probably names.
+        The most frequent categories of a column have columns; the others share a row of zeros.
 
     Attributes
     ----------
-    number_names_, category_names_ : list of str
+    number_names_, date_names_, category_names_ : list of str
         The names of the columns that are used.
     mean_, scale_ : ndarray
+        Of numbers, then of the parts of each date.
+    indicated_ : list of str
+        The columns of numbers and dates whose missing values have a column.
     categories_ : list of list of str
+    missing_levels_ : list of bool
+        For each column of categories, whether a missing value is a category.
     most_frequent_ : list of int
     left_out_ : list of str
         Columns with a single value, which are not used.
-    imputes_ : bool
-        Whether ``transform`` replaces missing values.
+    missing_ : str
+        What ``transform`` does with missing values.
     is_sparse_ : bool
     n_features_out_ : int
 
@@ -66,19 +74,22 @@ class TablePreparation(BaseEstimator):
 
     _stored = Stored(
         number_names_=Many(Text(), "n"),
+        date_names_=Many(Text(), "dates"),
         category_names_=Many(Text(), "c"),
+        indicated_=Many(Text(), "indicated"),
         left_out_=Many(Text()),
-        mean_=Reals(("n",)),
-        scale_=Reals(("n",), positive=True),
+        mean_=Reals(("numbers",)),
+        scale_=Reals(("numbers",), positive=True),
         categories_=Many(Many(Text()), "c"),
+        missing_levels_=Many(Flag(), "c"),
         most_frequent_=Many(Count(), "c"),
-        imputes_=Flag(),
+        missing_=OneOf(_MISSING),
         is_sparse_=Flag(),
         n_features_out_=Count(least=1),
     )
 
-    def __init__(self, *, impute: bool = False, max_categories: int = 1000):
-        self.impute = impute
+    def __init__(self, *, missing: str = "indicate", max_categories: int = 1000):
+        self.missing = missing
         self.max_categories = max_categories
 
     def fit(self, source: Source, *, watch: Callable[[Block], None] | None = None) -> Self:
@@ -91,74 +102,133 @@ class TablePreparation(BaseEstimator):
         watch : callable, optional
             Called with each piece of the pass.
         """
+        if self.missing not in _MISSING:
+            raise ValueError(f"TablePreparation: missing must be one of {list(_MISSING)}, got {self.missing!r}.")
         source = source if source.is_ready else source.choose(source.columns)
-        summary = _Summary(source, self.max_categories)
+        summary = TableSummary(source)
         for piece in source.pieces(PIECE_ROWS):
             summary.update(piece)
             if watch is not None:
                 watch(piece)
-        summary.check(impute=self.impute)
+        summary.check(refuse_missing=self.missing == "error")
         fitted = unfitted(self)
         fitted._set(summary)
         adopt(self, fitted)
         return self
 
     def _check_stored(self, sizes: Sizes) -> None:
-        names = [*self.number_names_, *self.category_names_]
+        names = self.used
         require(len(set(names)) == len(names), "the names of the columns must differ")
-        width = sizes["n"] + sum(map(len, self.categories_))
-        require(self.n_features_out_ == width, "n_features_out_ must count the numbers and the categories")
-        require(not self.is_sparse_ or not sizes["c"], "sparse rows have no categories")
+        require(set(self.indicated_) <= {*self.number_names_, *self.date_names_}, "indicated_ must be numbers or dates")
+        require(len(set(self.indicated_)) == len(self.indicated_), "indicated_ must be different columns")
+        n_numbers = sizes["n"] + len(DATE_PARTS) * sizes["dates"]
+        require(sizes["numbers"] == n_numbers, "mean_ must be of the numbers and the parts of dates")
+        require(self.n_features_out_ == self._width(), "n_features_out_ must count the numbers and the categories")
+        require(not self.is_sparse_ or n_numbers == self._width() == sizes["n"], "sparse rows have numbers only")
         for known, most in zip(self.categories_, self.most_frequent_, strict=True):
             require(most < len(known) == len(set(known)), "most_frequent_ must be the number of a category")
 
-    def _set(self, summary: "_Summary") -> None:
-        moments, columns = summary.moments, summary.columns
-        varied = np.flatnonzero(moments.high > moments.low)
-        categorical = [j for j, counts in enumerate(summary.counts) if len(counts) > 1]
-        self.number_names_ = [columns.numbers[j] for j in varied]
+    @property
+    def used(self) -> list[str]:
+        """The names of the columns that are used."""
+        return [*self.number_names_, *self.date_names_, *self.category_names_]
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns of the result."""
+        of_dates = [f"{name} {part}" for name in self.date_names_ for part in DATE_PARTS]
+        of_missing = [f"{name} is missing" for name in self.indicated_]
+        levels = zip(self.category_names_, self.categories_, self.missing_levels_, strict=True)
+        of_categories = [
+            title
+            for name, known, gone in levels
+            for title in (*(f"{name}={value}" for value in known), *([f"{name} is missing"] if gone else []))
+        ]
+        return [*self.number_names_, *of_dates, *of_missing, *of_categories]
+
+    def _width(self) -> int:
+        of_categories = sum(map(len, self.categories_)) + sum(self.missing_levels_)
+        return len(self.mean_) + len(self.indicated_) + of_categories
+
+    def _set(self, summary: TableSummary) -> None:
+        moments, columns, n_parts = summary.moments, summary.columns, len(DATE_PARTS)
+        indicates = self.missing == "indicate" and not summary.is_sparse
+        varied = moments.high > moments.low
+        gone = {name for name, (n, _) in summary.missing.items() if indicates and n < summary.n_rows}
+        n_numbers = len(columns.numbers)
+        kept = [j for j, name in enumerate(columns.numbers) if varied[j] or name in gone]
+        starts = [n_numbers + n_parts * j for j in range(len(columns.dates))]
+        dates = [j for j, start in enumerate(starts) if varied[start] or columns.dates[j] in gone]
+        categorical = [j for j, name in enumerate(columns.categories) if len(summary.counts[j]) + (name in gone) > 1]
+        self.number_names_ = [columns.numbers[j] for j in kept]
+        self.date_names_ = [columns.dates[j] for j in dates]
         self.category_names_ = [columns.categories[j] for j in categorical]
-        used = {*self.number_names_, *self.category_names_}
-        self.left_out_ = [name for name in (*columns.numbers, *columns.categories) if name not in used]
-        name = summary.name
+        self._set_left_out(summary)
+        places = np.array([*kept, *(starts[j] + i for j in dates for i in range(n_parts))], dtype=np.int64)
+        self.mean_, deviation = moments.mean[places], moments.deviation[places]
+        self.scale_ = np.where(varied[places] & (deviation > 0), deviation, 1.0)
+        self.indicated_ = [name for name in (*self.number_names_, *self.date_names_) if name in gone]
+        self._set_categories([summary.counts[j] for j in categorical], summary.name)
+        self.missing_levels_ = [columns.categories[j] in gone for j in categorical]
+        self.missing_, self.is_sparse_ = self.missing, bool(summary.is_sparse)
+        self.n_features_out_ = self._width()
+
+    def _set_left_out(self, summary: TableSummary) -> None:
+        used, name, columns = set(self.used), summary.name, summary.columns
+        self.left_out_ = [one for one in (*columns.numbers, *columns.dates, *columns.categories) if one not in used]
         if not used:
             raise TableError(f"{name}: every column holds one value only, or none: there is nothing to learn from.")
         if self.left_out_:
-            warn(f"{name}: left out, being constant or empty: {some(self.left_out_)}.", TableWarning, stacklevel=3)
-        self.mean_, self.scale_ = moments.mean[varied], moments.deviation[varied]
-        self.categories_ = [sorted(summary.counts[j]) for j in categorical]
-        most = [summary.counts[j].most_common(1)[0][0] for j in categorical]
-        self.most_frequent_ = [known.index(value) for known, value in zip(self.categories_, most, strict=True)]
-        self.imputes_ = bool(self.impute)
-        self.is_sparse_ = bool(summary.is_sparse)
-        self.n_features_out_ = len(varied) + sum(map(len, self.categories_))
+            warn(f"{name}: left out, being constant or empty: {some(self.left_out_)}.", TableWarning, stacklevel=4)
 
-    def match(self, source: Source, target: str | None = None) -> Source:
+    def _set_categories(self, counts: Sequence[Counter[str]], owner: str) -> None:
+        self.categories_, self.most_frequent_ = [], []
+        for name, found in zip(self.category_names_, counts, strict=True):
+            frequent = sorted(found, key=lambda value: (-found[value], value))[: self.max_categories]
+            known = sorted(frequent)
+            self.categories_.append(known)
+            self.most_frequent_.append(known.index(frequent[0]))
+            if len(found) > len(known):
+                warn(
+                    f"{owner}: column {name!r} has {len(found):,} categories; the {len(known):,} most frequent ones "
+                    f"are used (max_categories, in the shell --max-categories). If it names the rows, leave it out "
+                    f"(--ignore {name}).",
+                    TableWarning,
+                    stacklevel=5,
+                )
+
+    def match(self, source: Source, target: str | None = None, ignored: Sequence[str] = ()) -> Source:
         """Return a source with the columns of ``fit`` chosen, in the order of ``fit``.
 
-        A missing column is an error. Columns that are not used cause a warning.
+        A missing column is an error. Columns that are neither used nor ``ignored`` cause a warning.
         """
         declare = getattr(source, "declare", None)
         if declare is not None:
-            declare(dict.fromkeys(self.number_names_, "number") | dict.fromkeys(self.category_names_, "category"))
-        used, kinds = [*self.number_names_, *self.category_names_], source.kinds
-        missing = [name for name in used if name not in kinds]
+            declare(
+                dict.fromkeys(self.number_names_, "number")
+                | dict.fromkeys(self.date_names_, "date")
+                | dict.fromkeys(self.category_names_, "category")
+            )
+        kinds = source.kinds
+        missing = [name for name in self.used if name not in kinds]
         if missing and self.is_sparse_ and source.is_sparse:
             missing = []  # the last columns of a sparse file may be empty
         if missing:
-            free = [name for name in kinds if name not in used]
+            free = [name for name in kinds if name not in self.used]
             raise TableError(
                 f"{source.name}: the model needs the column{'s' * (len(missing) > 1)} {some(missing)}."
                 f"{nearest(missing[0], free)}"
             )
-        for name in self.number_names_:
-            if kinds.get(name, "number") != "number":
-                raise TableError(f"{source.name}: column {name!r} must hold numbers as in training, and holds text.")
-        known = {*used, *self.left_out_, target, source.own_target}
+        for names, kind, what in ((self.number_names_, "number", "numbers"), (self.date_names_, "date", "dates")):
+            for name in names:
+                if kinds.get(name, kind) != kind:
+                    raise TableError(f"{source.name}: column {name!r} must hold {what} as in training.")
+        known = {*self.used, *self.left_out_, target, source.own_target, *ignored}
         extra = [name for name in kinds if name not in known]
         if extra:
             warn(f"{source.name}: columns that the model does not know, ignored: {some(extra)}.", TableWarning, 3)
-        return source.choose(Columns(tuple(self.number_names_), tuple(self.category_names_)))
+        dates = tuple(self.date_names_)
+        return source.choose(Columns(tuple(self.number_names_), tuple(self.category_names_), dates=dates))
 
     def transform(
         self,
@@ -183,60 +253,64 @@ class TablePreparation(BaseEstimator):
         unseen : dict, optional
             Counts, by column, the categories that ``fit`` has not seen.
         """
+        own = Columns(tuple(self.number_names_), dates=tuple(self.date_names_))
         numbers = piece.X
-        if columns.numbers != tuple(self.number_names_):
-            position = {name: j for j, name in enumerate(columns.numbers)}
-            numbers = numbers[:, [position[name] for name in self.number_names_]]
+        given = (*columns.numbers, *columns.dates)
+        if given != (*own.numbers, *own.dates):
+            position = {name: j for j, name in enumerate(given)}
+            numbers = numbers[:, [position[name] for name in (*own.numbers, *own.dates)]]
         if self.is_sparse_:
-            return sparse.csr_matrix(sparse.csr_matrix(numbers).multiply(1 / self.scale_), dtype=np.float32)
+            return standardised(numbers, self.mean_, self.scale_)
         numbers = numbers if isinstance(numbers, np.ndarray) else numbers.toarray()
         X = np.zeros((piece.n_rows, self.n_features_out_), dtype=np.float32)
-        standard = numbers - self.mean_
-        standard /= self.scale_
+        standard = standardised(expanded(numbers, own), self.mean_, self.scale_)
         if not np.isfinite(standard).all():
             self._fill(owner, numbers, standard, first_row)
-        start = len(self.number_names_)
-        X[:, :start] = standard
-        for name, known, fill in zip(self.category_names_, self.categories_, self.most_frequent_, strict=True):
+        X[:, : standard.shape[1]] = standard
+        start = self._indicate(X, numbers, standard.shape[1])
+        for j, name in enumerate(self.category_names_):
             codes = piece.categories[columns.categories.index(name)]
-            places = self._places(owner, name, codes, known, fill, first_row, unseen)
+            places = self._places(owner, j, codes, first_row, unseen)
             rows = np.flatnonzero(places >= 0)
             X[rows, start + places[rows]] = 1
-            start += len(known)
+            start += len(self.categories_[j]) + self.missing_levels_[j]
         return X
+
+    def _indicate(self, X: Array, numbers: Array, start: int) -> int:
+        """Write the columns of missing numbers and dates, and return the column after them."""
+        place = {name: j for j, name in enumerate((*self.number_names_, *self.date_names_))}
+        for name in self.indicated_:
+            X[:, start] = np.isnan(numbers[:, place[name]])
+            start += 1
+        return start
 
     def _fill(self, owner: str, numbers: Array, standard: Array, first_row: int) -> None:
         """Replace missing values by 0, the mean after standardising; refuse infinity, and what may not be replaced."""
         missing = np.isnan(numbers)
-        wrong = np.isinf(numbers) if self.imputes_ else ~np.isfinite(numbers)
+        wrong = ~np.isfinite(numbers) if self.missing_ == "error" else np.isinf(numbers)
         if wrong.any():
             row, column = (int(i) for i in np.argwhere(wrong)[0])
-            name = self.number_names_[column]
+            name = (*self.number_names_, *self.date_names_)[column]
             if missing[row, column]:
                 raise _missing(owner, name, first_row + row)
             raise TableError(f"{owner}: column {name!r} holds infinity in row {first_row + row + 1}.")
-        standard[missing] = 0
+        standard[np.isnan(standard)] = 0
 
     def _places(
-        self,
-        owner: str,
-        name: str,
-        column: Codes,
-        known: Sequence[str],
-        fill: int,
-        first_row: int,
-        unseen: dict[str, Counter[str]] | None,
+        self, owner: str, j: int, column: Codes, first_row: int, unseen: dict[str, Counter[str]] | None
     ) -> Array:
         """Return the position of the category of each row among the known categories; -1 if it is unknown."""
-        position = {value: j for j, value in enumerate(known)}
+        name, known = self.category_names_[j], self.categories_[j]
+        position = {value: i for i, value in enumerate(known)}
         table = np.array([position.get(value, -1) for value in column.values] or [-1])
         places: Array = table[np.maximum(column.codes, 0)]
         missing = column.codes < 0
         if missing.any():
-            if not self.imputes_:
+            if self.missing_ == "error":
                 raise _missing(owner, name, first_row + int(np.argmax(missing)))
-            places[missing] = fill
-        if unseen is not None:
+            fill = self.most_frequent_[j] if self.missing_ == "impute" else -1
+            places[missing] = len(known) if self.missing_levels_[j] else fill
+        if unseen is not None and len(known) < self.max_categories:  # else a value may be one of the rarer ones
             for code in column.codes[(places < 0) & ~missing].tolist():
                 unseen.setdefault(name, Counter())[column.values[code]] += 1
         return places
@@ -244,79 +318,6 @@ class TablePreparation(BaseEstimator):
 
 def _missing(owner: str, name: str, row: int) -> TableError:
     return TableError(
-        f"{owner}: column {name!r} misses a value in row {row + 1}. Fill it in, or train with missing values imputed."
+        f"{owner}: column {name!r} misses a value in row {row + 1}. Fill it in, or train with missing='indicate' "
+        "(in the shell --missing indicate)."
     )
-
-
-class _Summary:
-    """The result of one pass: moments of numbers, counts of categories, and the places of missing values."""
-
-    def __init__(self, source: Source, max_categories: int):
-        self.name, self.is_sparse, self.columns, self._most = (
-            source.name,
-            source.is_sparse,
-            source.columns,
-            max_categories,
-        )
-        self.moments = ColumnMoments.of(len(self.columns.numbers))
-        self.counts: list[Counter[str]] = [Counter() for _ in self.columns.categories]
-        self.missing: dict[str, list[int]] = {}  # column -> how many, and the row of the first
-        self.n_rows = 0
-
-    def update(self, piece: Block) -> None:
-        """Add rows."""
-        self.moments.update(piece.X)
-        if not np.isfinite(self.moments.mean).all():
-            self._refuse_infinity(piece)
-        if not sparse.issparse(piece.X) and self.moments.count.min(initial=self.n_rows + piece.n_rows) < (
-            self.n_rows + piece.n_rows
-        ):
-            gone = np.isnan(piece.X)
-            for j in np.flatnonzero(gone.any(axis=0)):
-                self._count_missing(self.columns.numbers[j], gone[:, j])
-        for name, counts, column in zip(self.columns.categories, self.counts, piece.categories, strict=True):
-            self._count(name, counts, column)
-        self.n_rows += piece.n_rows
-
-    def _count(self, name: str, counts: Counter[str], column: Codes) -> None:
-        missing = column.codes < 0
-        if missing.any():
-            self._count_missing(name, missing)
-        numbers = np.bincount(column.codes[~missing], minlength=len(column.values))
-        counts.update({value: int(n) for value, n in zip(column.values, numbers, strict=True) if n})
-        if len(counts) > self._most:
-            raise TableError(
-                f"{self.name}: column {name!r} has more than {self._most} categories. Leave the column out if it "
-                "names the rows, or allow more categories."
-            )
-
-    def _count_missing(self, name: str, missing: Array) -> None:
-        entry = self.missing.setdefault(name, [0, self.n_rows + int(np.argmax(missing)) + 1])
-        entry[0] += int(missing.sum())
-
-    def _refuse_infinity(self, piece: Block) -> None:
-        if isinstance(piece.X, np.ndarray):
-            row, column = (int(i) for i in np.argwhere(np.isinf(piece.X))[0])
-        else:
-            values = piece.X.tocoo()
-            at = int(np.argmin(np.isfinite(values.data)))
-            row, column = int(values.row[at]), int(values.col[at])
-        raise TableError(
-            f"{self.name}: column {self.columns.numbers[column]!r} holds a number that is not finite in row "
-            f"{self.n_rows + row + 1}. Correct it, or leave the column out."
-        )
-
-    def check(self, *, impute: bool) -> None:
-        """Refuse an empty table, and missing values unless they are imputed."""
-        if self.n_rows == 0:
-            raise TableError(f"{self.name}: there are no rows.")
-        if self.missing and not impute:
-            listed = [
-                f"{name!r} ({'all' if n == self.n_rows else n}, first in row {row})"
-                for name, (n, row) in self.missing.items()
-            ]
-            more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
-            raise TableError(
-                f"{self.name}: values are missing in {', '.join(listed[:5])}{more}. Fill them in, leave the "
-                "columns out, or have them imputed."
-            )

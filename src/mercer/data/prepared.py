@@ -1,13 +1,14 @@
 """The prepared rows of a source, as blocks for learners, and the split into training and test rows."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from warnings import warn
 
 import numpy as np
 
 from mercer._typing import Array
 from mercer.data.columns import TableError, TableWarning, some
+from mercer.data.object_column import ObjectColumn
 from mercer.data.preparation import TablePreparation
 from mercer.data.sources.base import Block, Reader, Source
 
@@ -28,9 +29,13 @@ class Split:
         rng = np.random.RandomState(self._seed)
         return lambda n_rows: rng.random_sample(n_rows) < self.fraction
 
-    def count(self, n_rows: int) -> int:
-        """Return the number of rows, of the first n, in the smaller part."""
-        return int(self.draw()(n_rows).sum())
+    def check(self, n_rows: int, owner: str) -> int:
+        """Return the number of rows, of the first n, in the smaller part; a part without rows is an error."""
+        smaller = int(self.draw()(n_rows).sum())
+        if smaller in (0, n_rows):
+            what = "train" if smaller else "test"
+            raise TableError(f"{owner}: of {n_rows} rows none is left to {what} on. Choose another test fraction.")
+        return smaller
 
 
 class PreparedReader(Reader):
@@ -40,7 +45,7 @@ class PreparedReader(Reader):
     ----------
     source : Source
         A source whose columns are chosen, including the target if there is one.
-    preparation : TablePreparation
+    preparation : TablePreparation or ObjectColumn
         Fitted.
     encode : callable, optional
         From the values of the target to the y of the learner; without this function, the rows have no y.
@@ -54,7 +59,7 @@ class PreparedReader(Reader):
     def __init__(
         self,
         source: Source,
-        preparation: TablePreparation,
+        preparation: TablePreparation | ObjectColumn,
         *,
         encode: Callable[[Array], Array] | None = None,
         split: Split | None = None,
@@ -64,14 +69,11 @@ class PreparedReader(Reader):
         self._split, self._held_out = split, held_out
         self.width, self.dtype = preparation.n_features_out_, np.dtype(np.float32)
         self.is_sparse, self.labelled = preparation.is_sparse_, encode is not None
+        self.domain = source.domain
         self.n_rows = source.n_rows
         if source.n_rows is not None and split is not None:
-            smaller = split.count(source.n_rows)
+            smaller = split.check(source.n_rows, source.name)
             self.n_rows = smaller if held_out else source.n_rows - smaller
-            if not self.n_rows:
-                raise TableError(
-                    f"{source.name}: of {source.n_rows} rows none is left to {'test' if held_out else 'train'} on."
-                )
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
         """Yield the prepared pieces; at the end of a pass, warn about categories that were not seen in training."""
@@ -89,10 +91,15 @@ class PreparedReader(Reader):
             yield Block(X, y, weight)
         if first_row == 0:
             raise TableError(f"{source.name}: there are no rows.")
-        for name, counts in unseen.items():
-            warn(
-                f"{source.name}: column {name!r} has {len(counts)} categories never seen in training, in "
-                f"{counts.total()} rows, taken as none of those seen: {some(list(counts), 5)}.",
-                TableWarning,
-                stacklevel=2,
-            )
+        warn_of_unseen(source.name, unseen)
+
+
+def warn_of_unseen(owner: str, unseen: Mapping[str, Counter[str]]) -> None:
+    """Warn of the categories, counted by column, that were not seen in training."""
+    for name, counts in unseen.items():
+        warn(
+            f"{owner}: column {name!r} has {len(counts)} categories never seen in training, in {counts.total()} rows, "
+            f"taken as none of those seen: {some(list(counts), 5)}.",
+            TableWarning,
+            stacklevel=3,
+        )

@@ -9,6 +9,7 @@ import numpy as np
 from mercer._typing import Array
 from mercer.data.columns import Codes
 from mercer.data.sources.base import Block, Source
+from mercer.structures import Strings
 
 
 class SpooledSource(Source):
@@ -22,6 +23,7 @@ class SpooledSource(Source):
         self._source, self._chosen = source, source.columns
         self.name, self.n_rows, self.own_target = source.name, source.n_rows, source.own_target
         self.width, self.dtype, self.names, self.labelled = source.width, source.dtype, source.names, source.labelled
+        self.domain = source.domain
         self._file: IO[bytes] | None = None
         self._n_pieces = 0
         self._is_whole = False
@@ -68,14 +70,18 @@ class SpooledSource(Source):
         columns = self.columns
         values = [[str(value) for value in self._values[j]] for j in range(len(columns.categories))]
         for _ in range(self._n_pieces):
-            X = self._read().astype(self.dtype, copy=False)
+            X = self._read_rows()
             categories = tuple(Codes(self._read(), of) for of in values)
             y = None if columns.target is None else self._read_labels()
             yield Block(X, y, None if columns.weight is None else self._read(), 0, categories)
 
     def _write(self, piece: Block) -> None:
-        single = piece.X.astype(np.float32)
-        self._save(single if np.array_equal(single, piece.X, equal_nan=True) else piece.X)
+        if isinstance(piece.X, Strings):
+            self._save(piece.X.text)
+            self._save(piece.X.pointers())
+        else:
+            single = piece.X.astype(np.float32)
+            self._save(single if np.array_equal(single, piece.X, equal_nan=True) else piece.X)
         for j, column in enumerate(piece.categories):
             self._save(self._recoded(j, column.codes, column.values))
         if piece.y is not None and piece.y.dtype == object:
@@ -93,6 +99,12 @@ class SpooledSource(Source):
         table = np.array([known.setdefault(value, len(known)) for value in values] or [0], dtype=np.int32)
         recoded: Array = np.where(codes < 0, -1, table[np.maximum(codes, 0)]).astype(np.int32)
         return recoded
+
+    def _read_rows(self) -> Array | Strings:
+        rows = self._read()
+        if self.domain == "strings":
+            return Strings.of_arrays(rows, self._read())
+        return rows.astype(self.dtype, copy=False)
 
     def _read_labels(self) -> Array:
         values = self._read()

@@ -1,12 +1,15 @@
 """The target of a table: whether it holds classes or numbers, and its encoding for learners."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Literal
+from warnings import warn
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data.columns import TableError
+from mercer.data.columns import TableError, TableWarning
+from mercer.stats import ColumnMoments
 
 Task = Literal["classification", "regression"]
 # Largest number of distinct whole numbers that "auto" takes for classes; ten times more are refused as classes.
@@ -29,7 +32,8 @@ class TargetSummary:
         self.n_rows = 0
         self._is_text = False
         self._whole = True
-        self._distinct: set[object] = set()
+        self._distinct: Counter[object] = Counter()
+        self.moments = ColumnMoments.of(1)
 
     def update(self, values: Array | None) -> None:
         """Add rows."""
@@ -40,12 +44,13 @@ class TargetSummary:
         else:
             missing = ~np.isfinite(values)
             self._whole = self._whole and bool((values == np.floor(values)).all())
+            self.moments.update(np.asarray(values, dtype=np.float64)[:, None])
         if missing.any():
             row = self.n_rows + int(np.argmax(missing)) + 1
             what = "misses a value" if self._is_text or np.isnan(values[missing]).any() else "holds infinity"
             raise TableError(f"{self._owner}: the target {self._target!r} {what} in row {row}. Leave such rows out.")
         if len(self._distinct) <= 10 * _MOST_CLASSES:
-            self._distinct.update(values.tolist() if self._is_text else np.unique(values).tolist())
+            self._distinct.update(values.tolist())
         self.n_rows += len(values)
 
     def task(self, asked: str) -> Task:
@@ -54,19 +59,39 @@ class TargetSummary:
         if asked == "auto":
             few = self._whole and n_values <= _MOST_CLASSES
             asked = "classification" if self._is_text or few else "regression"
+            if few and not self._is_text and n_values > 2:
+                warn(
+                    f"{self._owner}: the target {self._target!r} holds {n_values} whole numbers, taken as classes. "
+                    "task='regression' takes them as numbers (in the shell --task regression).",
+                    TableWarning,
+                    stacklevel=4,
+                )
         if asked == "regression" and self._is_text:
-            raise TableError(f"{self._owner}: the target {self._target!r} holds text; regression needs numbers.")
+            raise TableError(
+                f"{self._owner}: the target {self._target!r} holds text; regression needs numbers. Correct what is not "
+                "a number, or choose another task (--task classification)."
+            )
         many = not self._is_text and n_values > 10 * _MOST_CLASSES
         if asked == "classification" and (many or not (self._is_text or self._whole)):
             what = f"more than {10 * _MOST_CLASSES} values" if self._whole else "numbers that are not whole"
             raise TableError(
                 f"{self._owner}: the target {self._target!r} holds {what}; classification needs labels. Ask for "
-                "regression, or declare the column categorical."
+                f"regression (--task regression), or read the column as text (--type {self._target}=category)."
             )
         if n_values < 2:
             only = next(iter(self._distinct), None)
             raise TableError(f"{self._owner}: the target {self._target!r} holds one value only, {only!r}.")
         return "classification" if asked == "classification" else "regression"
+
+    @property
+    def variance(self) -> float:
+        """The variance of a target of numbers."""
+        return float(self.moments.deviation[0] ** 2)
+
+    @property
+    def majority(self) -> float:
+        """The share of the most frequent label."""
+        return max(self._distinct.values(), default=0) / max(self.n_rows, 1)
 
 
 def encoder(task: Task) -> Callable[[Array], Array]:

@@ -52,10 +52,10 @@ class EmpiricalRisk:
         if np.isfinite(self._sinks.bound_):
             return float(self._sinks.bound_)
 
-        def work(block: Block) -> _Largest:
-            return _Largest().update(self._sinks.transform(block.X))
+        def work(block: Block) -> Largest:
+            return Largest().update(self._sinks.transform(block.X))
 
-        largest = self._passes.reduce("bound of phi", work, self._blocks, _Largest()).value
+        largest = self._passes.reduce("bound of phi", work, self._blocks, Largest()).value
         return largest * self.n_features**0.5 or 1.0
 
     def _of_squares(self) -> Callable[[Array], Expansion]:
@@ -96,19 +96,22 @@ class EmpiricalRisk:
 
 
 @dataclass
-class _Largest:
+class Largest:
     """The largest absolute entry of rows, as a statistic."""
 
     value: float = 0.0
 
     def zero(self) -> Self:
+        """Return the statistic of no rows."""
         return type(self)()
 
     def update(self, values: Rows) -> Self:
+        """Add rows of values."""
         self.value = max(self.value, float(np.abs(values).max(initial=0.0)))
         return self
 
     def merge(self, other: Self) -> Self:
+        """Add the entries of other rows."""
         self.value = max(self.value, other.value)
         return self
 

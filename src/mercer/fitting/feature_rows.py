@@ -8,17 +8,21 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from scipy import sparse
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, is_sparse
+from mercer.checkpoints import kept
 from mercer.config import get_config, memory_budget
 from mercer.data import Block, Blocks
 from mercer.data.sources.arrays import ArraySource
+from mercer.engines import Local
 from mercer.engines.base import S
 from mercer.features import FeatureMap
 from mercer.fitting.passes import Passes
 from mercer.fitting.survey import Sample
 from mercer.fitting.targets import Targets
 from mercer.recycling import empty
+from mercer.solvers import LowRank
 from mercer.stats import Moments
+from mercer.stats.slabs import SlabRows
 
 T = TypeVar("T")
 # The features, the encoded targets and the weights of some rows; weights are None where all are 1.
@@ -30,8 +34,18 @@ _PROBE_ROWS = 512
 _SHARE = 0.5
 # This many bytes are taken to be free unless a budget is set: to measure memory takes as long as a small fit.
 _NOT_MEASURED = 2**24
-# D x D matrices that a preconditioner takes: 2 D rows of the sample, their products, the same shifted, its factor.
+# D x D matrices that a preconditioner takes: the features of a block, their products, the same shifted, its factor.
 _GRAM_MATRICES = 6
+# Rows per feature that a preconditioner is made of, if they are at most the quarter of all rows: with 32 rows per
+# feature, Newton-CG takes a third of the passes that it takes with 2. Their products take 16 D^3 multiplications.
+GRAM_ROWS_PER_FEATURE = 32
+_LEAST_GRAM_ROWS_PER_FEATURE = 2
+_GRAM_SHARE = 0.25
+# Eigenvectors of the covariance of the features that a preconditioner without a D x D matrix has: of dense features,
+# and of sparse ones, whose passes take less time.
+_LEADING, _SPARSE_LEADING = 1024, 512
+# Rows per product of the features of sampled rows.
+_GRAM_BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,11 @@ class FeatureRows:
         are, and where they lie.
     start : WarmStart, optional
         The solution of the last fit on these features.
+    wide_sample : Sample, optional
+        A uniform sample of more rows, for preconditioners.
+    in_slabs : bool
+        Whether passes give ``SlabRows`` in place of features that are not held: for maps with slabs, and for solvers
+        that take products with the features alone.
 
     Attributes
     ----------
@@ -86,27 +105,40 @@ class FeatureRows:
         passes: Passes,
         sample: Sample,
         start: WarmStart | None = None,
+        wide_sample: Sample | None = None,
+        *,
+        in_slabs: bool = False,
     ):
         assert blocks.n_rows is not None  # noqa: S101 - the survey has counted them
         self.feature_map, self.targets, self.passes = feature_map, targets, passes
         self.sample, self.start = sample, start
+        self._wide_sample = sample if wide_sample is None else wide_sample
         self.block_rows = blocks.block_rows
         self._n_probed = min(_PROBE_ROWS, blocks.block_rows or _PROBE_ROWS)
-        probe: Rows = feature_map.transform(sample.rows[:: -(-sample.rows.shape[0] // self._n_probed)])
-        self.n_rows, self.n_features = blocks.n_rows, int(probe.shape[1])
-        self.is_sparse, self.dtype = bool(sparse.issparse(probe)), probe.dtype
-        self.origin: Array = np.asarray(probe.mean(axis=0, dtype=np.float64)).ravel()
-        entries = self.n_features if isinstance(probe, np.ndarray) else probe.nnz / probe.shape[0]
+        self.n_rows, self.in_slabs = blocks.n_rows, in_slabs
+        probed = sample.rows[:: -(-sample.rows.shape[0] // self._n_probed)]
+        probe: Rows | SlabRows | None = feature_map.in_slabs(probed) if in_slabs else feature_map.transform(probed)
+        assert probe is not None  # noqa: S101 - a map with slabs
+        self.n_features, self.dtype = int(probe.shape[1]), probe.dtype
+        self.is_sparse = is_sparse(probe)
+        self.origin: Array = _mean(probe)
+        entries = probe.nnz / probe.shape[0] if is_sparse(probe) else self.n_features
         self._n_bytes = self.n_rows * entries * (probe.dtype.itemsize + (4 if self.is_sparse else 0))
         self._source = blocks
         self._held: Blocks | None = None
         self._matrix: Parts | None = None
         self._may_hold = passes.engine.shares_memory
 
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle what work on blocks needs, for workers elsewhere: neither rows nor the engine travel."""
+        stays = {"_source": None, "_held": None, "_matrix": None, "sample": None, "_wide_sample": None, "start": None}
+        return {**vars(self), **stays, "passes": Passes(self.passes.owner), "_may_hold": False}
+
     @cached_property
     def memory(self) -> int:
         """The memory budget in bytes, measured once: features that are held leave less to measure."""
-        return memory_budget().n_bytes
+        # recorded: a fit that goes on later makes the same choices, whatever memory is free then
+        return kept("memory", lambda: memory_budget().n_bytes)
 
     @property
     def fits(self) -> bool:
@@ -166,9 +198,12 @@ class FeatureRows:
         """Merge ``work(first_row, Z, Y, weight)`` of all blocks, with the number of each block's first row."""
         return self.passes.reduce(title, lambda block: work(block.first_row, *self._parts(block)), self.blocks, into)
 
-    def each(self, title: str) -> Iterator[Parts]:
-        """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row."""
-        return self.passes.map(title, self._parts, self.blocks)
+    def each(self, title: str, first_row: int = 0) -> Iterator[Parts]:
+        """Yield ``(Z, Y, weight)`` of all blocks in order, made on all threads, for solvers that go row by row.
+
+        ``first_row`` leaves out the blocks before a row, which is the first one of a block.
+        """
+        return self.passes.map(title, self._parts, self.blocks.after(first_row) if first_row else self.blocks)
 
     def hold(self) -> bool:
         """Keep the features for the passes to come, if they fit; return whether they do."""
@@ -193,7 +228,7 @@ class FeatureRows:
             except MemoryError:
                 self.release()
         self.hold()
-        return self.passes.reduce(title, lambda block: work(self.of(block)), self.blocks, into)
+        return self.passes.reduce(title, lambda block: work(self.of(block)), self.blocks, into, writes=True)
 
     def of(self, block: Block) -> Block:
         """Return a block of ``blocks`` with features for X, and the targets and weights that solvers read."""
@@ -205,23 +240,72 @@ class FeatureRows:
             self._matrix = self._sparse_matrix() if self.is_sparse else self._dense_matrix("features")
         return self._matrix
 
+    @property
+    def has_gram(self) -> bool:
+        """Whether ``sample_gram`` is a matrix: features are dense, and a few D x D matrices fit the memory budget."""
+        return not self.is_sparse and self.fits_square(_GRAM_MATRICES)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether dense features are so many that solvers make no D x D matrix: in slabs, or beyond the memory."""
+        return not self.is_sparse and (self.in_slabs or not self.fits_square(_GRAM_MATRICES))
+
     def sample_gram(self) -> Array:
-        """Return the weighted mean of a a^T, a = (z, 1), over the sample; its diagonal for sparse or many features."""
-        whole = not self.is_sparse and self.fits_square(_GRAM_MATRICES)
-        n_sampled = min(self.sample.rows.shape[0], max(self._n_probed, 2 * self.n_features if whole else 0))
-        step = self.sample.rows.shape[0] // n_sampled
-        weight = self.sample.weight[::step]
-        Z = self._made(self.sample.rows[::step])
-        weight = weight / weight.sum() if weight.any() else np.full(len(weight), 1 / len(weight))
+        """Return the weighted mean of a a^T, a = (z, 1), over sampled rows; its diagonal for sparse or many features.
+
+        Of 32 rows per feature, but no more than a quarter of all rows where that leaves 2 rows per feature.
+        """
+        if not self.has_gram:
+            return self._sample_diagonal()
+        few, many = (rate * self.n_features for rate in (_LEAST_GRAM_ROWS_PER_FEATURE, GRAM_ROWS_PER_FEATURE))
+        rows, weight = self._sampled(max(few, min(many, int(_GRAM_SHARE * self.n_rows)), self._n_probed))
+        reader, owner = ArraySource(self.passes.owner, rows), self.passes.owner
+        blocks = Blocks(reader, _GRAM_BLOCK_ROWS, sample_weight=weight, owner=owner, trusted=True)
+        empty = Moments.of(self.n_features, 0)
+        total = Local().reduce(lambda block: self._gram_of(empty, block), blocks, empty.zero())
+        gram = np.ones((self.n_features + 1, self.n_features + 1))
+        gram[:-1, :-1] = total.gram
+        gram[-1, :-1] = gram[:-1, -1] = total.sum_features
+        return gram
+
+    def _gram_of(self, empty: Moments, block: Block) -> Moments:
+        return empty.of_block(self._made(block.X), np.empty((block.n_rows, 0)), block.sample_weight)
+
+    def _sample_diagonal(self) -> Array:
+        rows, weight = self._sampled(self._n_probed)
+        Z = self._made(rows)
         if not isinstance(Z, np.ndarray):
             return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
-        if not whole:
-            return np.append(np.einsum("ij,ij,i->j", Z, Z, weight), 1.0)
-        gram = np.ones((self.n_features + 1, self.n_features + 1))
-        moments = Moments.of(self.n_features, 1).update(Z, np.ones(len(weight)), weight)
-        gram[:-1, :-1] = moments.gram
-        gram[-1, :-1] = gram[:-1, -1] = moments.sum_features
-        return gram
+        return np.append(np.einsum("ij,ij,i->j", Z, Z, weight), 1.0)
+
+    def _sampled(self, n_wanted: int) -> tuple[Rows, Array]:
+        """Return about so many sampled rows, spread over the sample, and their weights, which sum to 1."""
+        sample = self.sample if n_wanted <= self.sample.rows.shape[0] else self._wide_sample
+        n_rows = sample.rows.shape[0]
+        n_wanted = min(n_wanted, n_rows)
+        chosen = np.arange(n_wanted) * n_rows // n_wanted
+        weight = sample.weight[chosen]
+        total = weight.sum()
+        return sample.rows[chosen], weight / total if total > 0 else np.full(n_wanted, 1 / n_wanted)
+
+    def leading_part(self) -> LowRank:
+        """Return the leading eigenvectors of the weighted covariance of the features, from sampled rows.
+
+        At most 1024 (512 of sparse features) and an eighth of the features, from 4 rows each and at most a quarter of
+        the rows; fewer where these would take more than an eighth of the memory budget.
+        """
+        most = _SPARSE_LEADING if self.is_sparse else min(_LEADING, max(self.n_features // 8, 1))
+        # of each row its share of the eigenvectors, and its features unless they are sparse or come in slabs
+        held = 0.25 if self.is_sparse or self.in_slabs else 1.25
+        affordable = int(self.memory / 8 / (held * self.n_features * self.dtype.itemsize))
+        few = self.n_rows if self.is_sparse else max(int(_GRAM_SHARE * self.n_rows), _PROBE_ROWS)
+        rows, weight = self._sampled(max(min(max(4 * most, _PROBE_ROWS), affordable, few), 4))
+        return LowRank.of(self._read(rows), weight, most, centre=True)
+
+    def _read(self, X: Rows) -> Rows | SlabRows:
+        """Return the features of checked rows as passes read them: in slabs where the solver takes these."""
+        slabs = self.feature_map.in_slabs(X) if self.in_slabs else None
+        return self._made(X) if slabs is None else slabs
 
     def _made(self, X: Rows) -> Rows:
         """Return the features of checked rows."""
@@ -234,12 +318,13 @@ class FeatureRows:
     def _parts(self, block: Block) -> Parts:
         if self.holds:
             return block.X, block.y, block.sample_weight
-        return self._made(block.X), self.targets.encode(block), self.targets.weight(block)
+        return self._read(block.X), self.targets.encode(block), self.targets.weight(block)
 
     def _hold(self) -> None:
         Z, Y, weight = self.matrix()
         reader = ArraySource(self.passes.owner, Z)
-        self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=self.passes.owner, trusted=True)
+        owner, plan = self.passes.owner, self._source.plan
+        self._held = Blocks(reader, self.block_rows, y=Y, sample_weight=weight, owner=owner, trusted=True, plan=plan)
 
     def _dense_matrix(self, title: str, work: Callable[[Block], S] | None = None, into: S | None = None) -> Parts:
         """Make the features of all rows, and in the same pass merge ``work`` of each block of them into ``into``."""
@@ -255,7 +340,7 @@ class FeatureRows:
         if work is None or into is None:
             self.passes.for_each(title, make, self._source)
         else:
-            self.passes.reduce(title, lambda block: work(make(block)), self._source, into)
+            self.passes.reduce(title, lambda block: work(make(block)), self._source, into, writes=True)
         ordered = [parts[first] for first in sorted(parts)]
         return Z, _joined([Y for Y, _ in ordered]), _joined([weight for _, weight in ordered])
 
@@ -263,6 +348,29 @@ class FeatureRows:
         parts = list(self.passes.map("features", self._parts, self._source))
         Z = sparse.vstack([Z for Z, _, _ in parts], format="csr")
         return Z, _joined([Y for _, Y, _ in parts]), _joined([weight for _, _, weight in parts])
+
+
+def _mean(Z: Rows | SlabRows) -> Array:
+    """Return the mean of rows of features in float64."""
+    if isinstance(Z, SlabRows):
+        return np.concatenate([part.mean(axis=0, dtype=np.float64) for _, part in Z.slabs()])
+    return np.asarray(Z.mean(axis=0, dtype=np.float64)).ravel()
+
+
+@dataclass(frozen=True)
+class FeaturePasses:
+    """Passes over the features of all rows, for solvers that go row by row: each call is a pass."""
+
+    rows: FeatureRows
+    title: str
+
+    def __call__(self) -> Iterator[Parts]:
+        """Yield ``(Z, Y, weight)`` of all blocks."""
+        return self.rows.each(self.title)
+
+    def after(self, row: int) -> Iterator[Parts]:
+        """Yield ``(Z, Y, weight)`` of the blocks from a row on."""
+        return self.rows.each(self.title, row)
 
 
 def _joined(parts: list[Array | None]) -> Array | None:

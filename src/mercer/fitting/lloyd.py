@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mercer._typing import Array
+from mercer.checkpoints import LoopState, resumable
 from mercer.data import Block
 from mercer.engines.base import S
 from mercer.fitting.feature_rows import FeatureRows
@@ -12,6 +13,7 @@ from mercer.linalg import nearest_of, squared_distances, squared_norms
 from mercer.solvers import NearestCentres, Remedy, Solution, Status
 from mercer.solvers.clustering.nearest import PreparedCentres
 from mercer.stats import ClusterSums, Farthest
+from mercer.watching import State, told
 
 # Held rows are split into 8 pieces of 4096 to 16,384 rows, one task each.
 _PIECES, _LEAST_ROWS, _MOST_ROWS = 8, 4096, 16_384
@@ -43,6 +45,25 @@ class Assignment:
     def labels(self) -> Array | None:
         """The cluster of each row as of the last pass, where it is kept."""
         return None if self._nearest is None else self._nearest.labels
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether passes change arrays that the next pass reads."""
+        return self._nearest is not None
+
+    @property
+    def kept(self) -> LoopState:
+        """What later passes read of earlier ones, for a checkpoint."""
+        nearest = None if self._nearest is None else self._nearest.kept
+        return {"sums": self.sums, "nearest": nearest, "holds": self.rows.holds}
+
+    def restore(self, state: LoopState) -> None:
+        """Take over what ``kept`` returned in another process."""
+        self.sums = state["sums"]
+        if self._nearest is not None:
+            self._nearest.restore(state["nearest"])
+        if state["holds"]:
+            self.rows.hold()
 
     def assign(self, centres: Array, before: Array | None = None) -> int | None:
         """Assign all rows to the nearest centres and update ``sums``; ``before`` are the centres of the last pass.
@@ -110,7 +131,7 @@ class Assignment:
         if rows.holds:
             size = min(max(_LEAST_ROWS, -(-rows.n_rows // _PIECES)), _MOST_ROWS)
             blocks = blocks.recut(size, rows.passes.owner)
-        return rows.passes.reduce("assignment", step, blocks, self._empty.zero())
+        return rows.passes.reduce("assignment", step, blocks, self._empty.zero(), writes=True)
 
 
 def lloyd(assignment: Assignment, centres: Array, *, tol: float, max_iter: int) -> Solution:
@@ -132,17 +153,28 @@ def lloyd(assignment: Assignment, centres: Array, *, tol: float, max_iter: int) 
     solution : Solution
         The centres; ``history`` is the inertia after each pass.
     """
-    assignment.assign(centres)
-    limit = tol * assignment.sums.variance()
-    history = [assignment.sums.inertia(centres)]
-    for iteration in range(1, max_iter + 1):
-        before = centres
-        centres = assignment.means(before)
-        changed = assignment.assign(centres, before)
-        history.append(assignment.sums.inertia(centres))
-        if changed == 0 or np.sum((centres - before) ** 2) <= limit:
-            return Solution.converged(centres, "Lloyd", iterations=iteration, history=history)
-    return _not_settled(centres, "Lloyd", max_iter, history)
+    with resumable("Lloyd", in_place=assignment.is_in_place) as loop:
+        if loop.state is None:
+            assignment.assign(centres)
+            before, changed, iteration = centres, None, 0
+            limit, history = tol * assignment.sums.variance(), [assignment.sums.inertia(centres)]
+        else:
+            centres, before, changed, iteration, limit, history = loop.state["state"]
+            assignment.restore(loop.state)
+        while True:
+            state = (centres, before, changed, iteration, limit, list(history))
+            loop.advance({"state": state, **assignment.kept}, at=f"pass {iteration + 1}")
+            moves = float(np.sum((centres - before) ** 2))
+            if iteration > 0 and (changed == 0 or moves <= limit):
+                return Solution.converged(centres, "Lloyd", iterations=iteration, history=history)
+            if iteration > 0 and told(State("Lloyd", iteration, max_iter, gap=moves, tol=float(limit))):
+                return _not_settled(centres, "Lloyd", iteration, history, Status.CALLBACK)
+            if iteration == max_iter:
+                return _not_settled(centres, "Lloyd", max_iter, history)
+            before, centres = centres, assignment.means(centres)
+            changed = assignment.assign(centres, before)
+            history.append(assignment.sums.inertia(centres))
+            iteration += 1
 
 
 def mini_batches(assignment: Assignment, centres: Array, *, batch_size: int, tol: float, max_iter: int) -> Solution:
@@ -153,20 +185,23 @@ def mini_batches(assignment: Assignment, centres: Array, *, batch_size: int, tol
     """
     rows = assignment.rows
     rows.hold()
-    weight, batches = np.zeros(len(centres)), rows.blocks.recut(batch_size, rows.passes.owner)
-    limit, settled, n_passes = 0.0, False, 0
-    while n_passes < max_iter and not settled:
-        n_passes += 1
-        before, seen = centres, ClusterSums.of(*centres.shape)
-        for Z, row_weight in rows.passes.map("mini-batches", lambda b: (rows.features(b), rows.weight(b)), batches):
-            labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
-            sums = ClusterSums.of(*centres.shape).update(Z, labels, row_weight)
-            weight = weight + sums.weight
-            step = np.where(weight > 0, weight, 1.0)[:, None]
-            centres = centres + (sums.sums - sums.weight[:, None] * centres) / step
-            seen.merge(sums)
-        limit = limit or tol * seen.variance()
-        settled = bool(np.sum((centres - before) ** 2) <= limit)
+    batches = rows.blocks.recut(batch_size, rows.passes.owner)
+    with resumable("mini-batches") as loop:
+        state = loop.state or {"state": (centres, np.zeros(len(centres)), 0.0, False, 0)}
+        centres, weight, limit, settled, n_passes = state["state"]
+        while n_passes < max_iter and not settled:
+            loop.advance({"state": (centres, weight, limit, settled, n_passes)}, at=f"pass {n_passes + 1}")
+            n_passes += 1
+            before, seen = centres, ClusterSums.of(*centres.shape)
+            for Z, row_weight in rows.passes.map("mini-batches", lambda b: (rows.features(b), rows.weight(b)), batches):
+                labels, _ = nearest_of(squared_distances(Z, squared_norms(Z), centres))
+                sums = ClusterSums.of(*centres.shape).update(Z, labels, row_weight)
+                weight = weight + sums.weight
+                step = np.where(weight > 0, weight, 1.0)[:, None]
+                centres = centres + (sums.sums - sums.weight[:, None] * centres) / step
+                seen.merge(sums)
+            limit = limit or tol * seen.variance()
+            settled = bool(np.sum((centres - before) ** 2) <= limit)
     assignment.assign(centres)
     history = [assignment.sums.inertia(centres)]
     if settled:
@@ -174,9 +209,10 @@ def mini_batches(assignment: Assignment, centres: Array, *, batch_size: int, tol
     return _not_settled(centres, "mini-batch", n_passes, history)
 
 
-def _not_settled(centres: Array, solver: str, n_passes: int, history: list[float]) -> Solution:
+def _not_settled(
+    centres: Array, solver: str, n_passes: int, history: list[float], status: Status = Status.ITERATION_LIMIT
+) -> Solution:
     left, remedies = f"{n_passes} passes did not settle the centres", [Remedy.MAX_ITER_OR_TOL]
-    status = Status.ITERATION_LIMIT
     return Solution.stopped(centres, solver, status, left, remedies, iterations=n_passes, history=history)
 
 

@@ -13,6 +13,8 @@ from mercer.features import FeatureMap
 from mercer.fitting.survey import Sample
 from mercer.fitting.targets import Targets
 from mercer.stats import RowSample, Statistic
+from mercer.structures import Ragged, as_rows
+from mercer.structures.domains import Domain
 from mercer.validation import check_matrix
 
 
@@ -27,12 +29,14 @@ class SecondView(Targets):
         Of the sample.
     drawn : FeatureMap
         From the survey.
+    domain : what the second view is of: rows of numbers, or objects
     """
 
     draw: Callable[[Sample], FeatureMap] = field(kw_only=True)
     size: int = field(kw_only=True)
     seed: int = field(kw_only=True)
     drawn: FeatureMap | None = None
+    domain: Domain = "rows"
 
     required = True
 
@@ -43,8 +47,8 @@ class SecondView(Targets):
         return self.drawn
 
     def check(self, y: RowsLike) -> Rows:
-        """Return the second view as a matrix; one dimension is one column."""
-        return as_view(self.owner, y)
+        """Return the second view as a matrix or as packed objects; one dimension of numbers is one column."""
+        return as_view(self.owner, y, self.domain)
 
     def found_in(self, block: Block, weight: Array) -> RowSample:
         """Return a sample of the second view's rows of a block."""
@@ -53,7 +57,7 @@ class SecondView(Targets):
     def known(self, found: Statistic | None) -> Self:
         """Return the targets with the map of the second view, drawn on the sample."""
         assert isinstance(found, RowSample)  # noqa: S101 - that of ``found_in``
-        return replace(self, drawn=self.draw(Sample(found.rows, found.values)))
+        return replace(self, drawn=self.draw(Sample(found.rows, found.values, found.keys)))
 
     def encode(self, block: Block) -> Rows:
         """Return the features of the second view."""
@@ -64,12 +68,15 @@ class SecondView(Targets):
         return block.y if self.checked else self.check(block.y)
 
 
-def as_view(owner: str, y: RowsLike) -> Rows:
-    """Return a second view as a matrix, array or CSR; one dimension is one column.
+def as_view(owner: str, y: RowsLike, domain: Domain = "rows") -> Rows:
+    """Return a second view: objects packed, or a matrix, array or CSR, of which one dimension is one column.
 
     >>> as_view("KernelCCA", [1.0, 2.0]).tolist()
     [[1.0], [2.0]]
     """
+    if domain != "rows" or isinstance(y, Ragged):
+        packed: Rows = as_rows(owner, domain, y, "y")
+        return packed
     if sparse.issparse(y) or hasattr(y, "columns"):
         return check_matrix(owner, "y", y)
     values = np.asarray(y)

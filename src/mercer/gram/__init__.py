@@ -16,9 +16,11 @@ from mercer.gram.block import BlockGram
 from mercer.gram.exact import ExactGram
 from mercer.gram.low_rank import LowRankGram
 from mercer.gram.meka import MEKA
+from mercer.gram.mmd import MMD, mmd
 
 __all__ = [
     "MEKA",
+    "MMD",
     "ApproximationError",
     "BlockGram",
     "Estimate",
@@ -26,4 +28,5 @@ __all__ = [
     "GramOperator",
     "LowRankGram",
     "approximation_error",
+    "mmd",
 ]

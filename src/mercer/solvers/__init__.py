@@ -6,13 +6,17 @@ from mercer.solvers.clustering.nearest import NearestCentres, distances, first_o
 from mercer.solvers.clustering.seeding import kmeans_plus_plus, random_rows
 from mercer.solvers.ridge.cholesky import cholesky
 from mercer.solvers.ridge.conjugate_gradients import conjugate_gradients
+from mercer.solvers.ridge.dual_path import DualPath, dual_gcv, shift_roots
 from mercer.solvers.ridge.gcv import gcv_score
 from mercer.solvers.ridge.ridge_path import RidgePath, ridge_path, singular_path
 from mercer.solvers.ridge.shifted_cg import ShiftedSolutions, shifted_conjugate_gradients
 from mercer.solvers.ridge.tridiagonal_path import TridiagonalPath, tridiagonal_path
 from mercer.solvers.smooth.losses import Logistic, Loss, Multinomial, SquaredEpsilonInsensitive, SquaredHinge
+from mercer.solvers.smooth.low_rank import LowRank
 from mercer.solvers.smooth.newton_cg import newton_cg
-from mercer.solvers.smooth.preconditioner import gram_preconditioner
+from mercer.solvers.smooth.plain_losses import PlainLoss
+from mercer.solvers.smooth.preconditioner import gram_preconditioner, low_rank_preconditioner
+from mercer.solvers.smooth.smoothed_newton import smoothed_newton
 from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.solvers.spectra.canonical import canonical_pairs
 from mercer.solvers.spectra.eigh import block_krylov, largest_eigenpairs
@@ -29,12 +33,15 @@ from mercer.solvers.support_vectors.svm_dual import BoxProblems
 __all__ = [
     "BoxProblems",
     "Design",
+    "DualPath",
     "Heads",
     "Logistic",
     "Loss",
+    "LowRank",
     "LowRankProgram",
     "Multinomial",
     "NearestCentres",
+    "PlainLoss",
     "Remedy",
     "RidgePath",
     "ShiftedSolutions",
@@ -52,6 +59,7 @@ __all__ = [
     "conjugate_gradients",
     "coordinate_descent",
     "distances",
+    "dual_gcv",
     "finite_newton",
     "first_of_equals",
     "gcv_score",
@@ -60,13 +68,16 @@ __all__ = [
     "largest_eigenpairs",
     "leading_directions",
     "liblinear",
+    "low_rank_preconditioner",
     "low_rank_program",
     "newton_cg",
     "one_class",
     "pegasos",
     "random_rows",
     "ridge_path",
+    "shift_roots",
     "shifted_conjugate_gradients",
     "singular_path",
+    "smoothed_newton",
     "tridiagonal_path",
 ]

@@ -18,6 +18,7 @@ class Status(StrEnum):
     SUCCESS = "success"  # the certificate is within the tolerance, or within rounding
     ITERATION_LIMIT = "iteration limit"  # the certificate still improved when the iterations ended
     STALLED = "stalled"  # rounding ended the progress before the tolerance
+    CALLBACK = "stopped by the callback"  # the callback of config_context asked for this
     ILL_CONDITIONED = "ill-conditioned"  # the matrix has no factor in this precision
 
 

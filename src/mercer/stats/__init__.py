@@ -13,17 +13,20 @@ from mercer.stats.gradient import Gradient
 from mercer.stats.moments import Moments
 from mercer.stats.ranges import ColumnRanges
 from mercer.stats.row_sample import RowSample
+from mercer.stats.scores import Accuracy, Determination
 from mercer.stats.stacked import Stacked
 from mercer.stats.targets import ClassTotals, TargetMeans
 from mercer.stats.totals import Totals
 
 __all__ = [
+    "Accuracy",
     "ClassTotals",
     "ClusterSums",
     "ColumnMoments",
     "ColumnRanges",
     "CrossMoments",
     "Curvature",
+    "Determination",
     "Farthest",
     "Gradient",
     "Moments",

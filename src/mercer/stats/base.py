@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer._typing import Array, Rows
+from mercer.stats.slabs import SlabRows
 
 # Rows per float32 product. The rounding error of one product is about sqrt(4096) * 6e-8; more rows do not increase it.
 _PRODUCT_ROWS = 4096
@@ -37,7 +38,13 @@ def _chunks(n_rows: int, step: int) -> Iterator[slice]:
 
 
 def add_product(total: Array, A: Rows, B: Rows) -> None:
-    """Add A^T B to a float64 total; A and B share their rows, and may be the same array or CSR matrix."""
+    """Add A^T B to a float64 total; A and B share their rows, and may be the same array or CSR matrix.
+
+    A may be ``SlabRows``.
+    """
+    if isinstance(A, SlabRows):
+        A.add_transposed_product(lambda part, Z: add_product(part, Z, B), total)
+        return
     if A.dtype != B.dtype and not sparse.issparse(A):
         _add_mixed_product(total, A, B)
         return

@@ -90,6 +90,8 @@ class Moments:
             if not np.array_equal(mine, others):
                 raise ValueError("Moments: only moments about the same origin can be merged. Give both the same one.")
         self.weight += other.weight
+        if self.gram.dtype != np.float64:  # of a block: sums of blocks are float64
+            self.gram = self.gram.astype(np.float64)
         for name in ("sum_features", "sum_targets", "gram", "cross", "sum_squares"):
             getattr(self, name).__iadd__(getattr(other, name))
         return self

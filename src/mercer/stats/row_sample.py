@@ -25,7 +25,7 @@ def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
     return words[skipped:]
 
 
-class _Part(NamedTuple):
+class SampledRows(NamedTuple):
     """Some rows, with the key, the number and the value of each."""
 
     rows: Rows
@@ -33,8 +33,9 @@ class _Part(NamedTuple):
     numbers: Array
     values: Array
 
-    def take(self, chosen: Array) -> "_Part":
-        return _Part(self.rows[chosen], self.keys[chosen], self.numbers[chosen], self.values[chosen])
+    def take(self, chosen: Array) -> "SampledRows":
+        """Return some of the rows."""
+        return SampledRows(self.rows[chosen], self.keys[chosen], self.numbers[chosen], self.values[chosen])
 
 
 @dataclass
@@ -63,7 +64,7 @@ class RowSample:
 
     size: int
     seed: int
-    _parts: list[_Part] = field(default_factory=list)
+    _parts: list[SampledRows] = field(default_factory=list)
     _limit: int | None = None  # rows with keys from here on are not in the sample
 
     def zero(self) -> Self:
@@ -77,7 +78,9 @@ class RowSample:
         """
         n_rows, first_row = rows.shape[0], 0 if first_row is None else first_row
         numbers = np.arange(first_row, first_row + n_rows)
-        self._add(_Part(rows, row_keys(self.seed, first_row, n_rows), numbers, numbers if values is None else values))
+        self._add(
+            SampledRows(rows, row_keys(self.seed, first_row, n_rows), numbers, numbers if values is None else values)
+        )
         return self
 
     def merge(self, other: Self) -> Self:
@@ -102,11 +105,16 @@ class RowSample:
         return self._whole().values
 
     @property
+    def keys(self) -> Array:
+        """The keys of the sampled rows: a smaller sample of the same seed holds the rows with the smallest keys."""
+        return self._whole().keys
+
+    @property
     def is_empty(self) -> bool:
         """Whether no row was added."""
         return not self._parts
 
-    def _add(self, part: _Part) -> None:
+    def _add(self, part: SampledRows) -> None:
         if self._limit is not None:  # fewer and fewer rows can still enter
             chosen = np.flatnonzero(part.keys < self._limit)
             if not len(chosen):
@@ -119,12 +127,12 @@ class RowSample:
         if len(keys) > 2 * self.size:
             self._whole()
 
-    def _whole(self) -> _Part:
+    def _whole(self) -> SampledRows:
         """Return all that stay as one part, which replaces the others."""
         part = self._parts[0]
         if len(self._parts) > 1:
             held = [part.rows for part in self._parts]
-            part = _Part(
+            part = SampledRows(
                 stack_rows(held), *(np.concatenate(columns) for columns in list(zip(*self._parts, strict=True))[1:])
             )
         if len(part.keys) > self.size:

@@ -12,6 +12,7 @@ from mercer._typing import Rows
 from mercer.validation.csr import canonical_csr, check_csr
 from mercer.validation.dates import refuse_dates
 from mercer.validation.entries import block_norm
+from mercer.validation.frames import collected, refuse_text
 
 FLOATS = (np.float64, np.float32)
 
@@ -55,10 +56,21 @@ def _is_plain(X: object) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in FLOATS
 
 
+def refuse_collections(owner: str, name: str, X: object) -> None:
+    """Refuse a Dask collection: what works on rows of this process would pull all of them here, silently."""
+    if hasattr(type(X), "__dask_graph__"):
+        raise ValueError(
+            f"{owner}: {name} is a Dask collection, and {owner} works on rows of this process. Give "
+            f"{name}.compute() if all rows fit in memory, or a sample of them."
+        )
+
+
 def _numbers(owner: str, name: str, X: object) -> object:
     """Refuse text, dates and complex numbers, each with its way out; lists become arrays, which have a dtype."""
-    X = np.asarray(X) if isinstance(X, list | tuple | numbers.Number) else X
+    refuse_collections(owner, name, X)
+    X = np.asarray(X) if isinstance(X, list | tuple | numbers.Number) else collected(X)
     refuse_dates(owner, name, X)
+    refuse_text(owner, name, X)
     dtype = getattr(X, "dtype", None)
     kind = getattr(dtype, "kind", "")
     if kind in ("U", "S"):

@@ -8,6 +8,7 @@ import pytest
 from pyarrow import csv, dataset, parquet
 
 from mercer.data import as_blocks
+from mercer.structures import Strings
 from mercer.testing import check_reader
 
 from .conftest import NAMES
@@ -60,3 +61,21 @@ def test_labels_keep_their_type():
 def test_a_name_that_is_there_twice_is_refused():
     with pytest.raises(ValueError, match="the column 'a' is there twice"):
         as_blocks(pa.table([[1.0], [2.0]], names=["a", "a"]))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int8(), pa.string())])
+def test_a_column_of_text_as_objects(tmp_path, kind):
+    texts = ["one", "", "\u00e9", "two"] * 3
+    given = [text.encode() for text in texts] if kind == pa.binary() else texts
+    y = np.arange(12)
+    table = pa.table({"text": pa.array(given).cast(kind), "y": y})
+    path = tmp_path / "texts.parquet"
+    parquet.write_table(table, path)
+    check_reader(lambda: as_blocks(table.slice(0), target="y", text="text"), Strings(texts), y)
+    check_reader(lambda: as_blocks(path, target="y", text=0), Strings(texts), y)
+
+
+def test_a_missing_text_is_named():
+    table = pa.table({"text": pa.array(["a"] * 5 + [None] + ["b"] * 3)})
+    with pytest.raises(ValueError, match="column 'text' misses its text in row 5"):
+        list(as_blocks(table, text="text", block_rows=2))

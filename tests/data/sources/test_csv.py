@@ -10,6 +10,7 @@ import pytest
 from pyarrow import csv
 
 from mercer.data import Choice, TableError, as_blocks, open_source
+from mercer.structures import Strings
 from mercer.testing import check_reader
 
 from .conftest import NAMES
@@ -85,7 +86,7 @@ def test_a_date_stands_in_the_way_only_where_it_is_read(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("day,a\n2020-01-01,1\n2020-01-02,2\n")
     assert as_blocks(path, ignore=["day"]).names == ("a",)
-    with pytest.raises(TableError, match=r"column 'day' holds date32\[day\]; columns must hold numbers or text"):
+    with pytest.raises(TableError, match=r"column 'day' holds dates \(date32\[day\]\), and X must hold numbers"):
         as_blocks(path)
 
 
@@ -135,3 +136,11 @@ def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path, suffix):
     path.write_bytes(b"not compressed at all")
     with pytest.raises(TableError, match=f"rows.csv{suffix}: the file is damaged or of another kind"):
         as_blocks(path)
+
+
+def test_a_column_of_text_as_objects(tmp_path):
+    """Texts are read as they are written: NA is a word here, and an empty text is a text."""
+    path = tmp_path / "texts.csv"
+    path.write_text('id,text,y\n1,one,a\n2,,b\n3,NA,a\n4,"two, words",b\n')
+    texts, y = ["one", "", "NA", "two, words"], np.array(["a", "b", "a", "b"], dtype=object)
+    check_reader(lambda: as_blocks(path, target="y", text="text"), Strings(texts), y)

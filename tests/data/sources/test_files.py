@@ -11,7 +11,7 @@ from mercer.data.sources.files import FORMATS, SUFFIXES
 
 
 def test_the_shell_offers_the_formats_that_are_read():
-    assert options.FORMATS == FORMATS == tuple(dict.fromkeys(SUFFIXES.values()))
+    assert options.FORMATS == FORMATS == (*dict.fromkeys(SUFFIXES.values()), "lines", "tu")
 
 
 def test_a_file_that_is_not_there_is_both_errors(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from mercer.data import Choice, as_blocks
 from mercer.data.sources import source_of
+from mercer.structures import Strings
 from mercer.testing import check_reader
 
 from .conftest import NAMES
@@ -64,15 +65,19 @@ FAULTS = [
         {},
         r"column 'city' holds text \(.*\), and X must hold numbers",
     ),
-    (lambda: pl.DataFrame({"a": [1.0], "city": ["x"]}), {}, "column 'city' holds text .* Encode it .*OneHotEncoder"),
+    (
+        lambda: pl.DataFrame({"a": [1.0], "city": ["x"]}),
+        {},
+        "column 'city' holds text .* TunedRegressor .* or encode it",
+    ),
     (lambda: pd.DataFrame({"a": [1.0]}), {"y": "b"}, "the target 'b' is not a column.* The columns are 'a'"),
     (lambda: pd.DataFrame({"a": [1.0]}), {"sample_weight": "w"}, "the column of weights 'w' is not a column"),
     (lambda: pd.DataFrame({"a": [1.0], "w": ["x"]}), {"sample_weight": "w"}, "weights 'w' holds text"),
     (_nullable, {}, "X contains NaN at row 1, column 0"),
     (lambda: pl.DataFrame({"a": [1, None]}), {}, "X contains NaN at row 1, column 0"),
     (lambda: pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "the frame has the column 'a' twice"),
-    (lambda: pd.DataFrame({"d": [pd.Timestamp(0)]}), {}, r"column 'd' holds datetime64\[.*must hold numbers or text"),
-    (lambda: pl.DataFrame({"d": [datetime.date(2020, 1, 1)]}), {}, "column 'd' holds Date; columns must hold"),
+    (lambda: pd.DataFrame({"d": [pd.Timestamp(0)]}), {}, r"column 'd' holds dates \(datetime64\[.*must hold numbers"),
+    (lambda: pl.DataFrame({"d": [datetime.date(2020, 1, 1)]}), {}, r"column 'd' holds dates \(Date\), and X must hold"),
 ]
 
 
@@ -86,3 +91,15 @@ def test_columns_whose_labels_are_numbers_have_no_names(given):
     frame = pd.DataFrame(given.X)
     check_reader(lambda: as_blocks(frame), given.X)
     check_reader(lambda: as_blocks(frame, target=2), given.X[:, :2], given.X[:, 2])
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_column_of_text_as_objects(package):
+    frames = pytest.importorskip(package)
+    texts = ["one", "", "\u00e9", "two"] * 3
+    frame = frames.DataFrame({"text": texts, "y": range(12)})
+    check_reader(lambda: as_blocks(frame, target="y", text="text"), Strings(texts), np.arange(12))
+    with pytest.raises(ValueError, match=r"column 'text'\[7\] must be text"):
+        list(as_blocks(frames.DataFrame({"text": [*texts[:7], None]}), text="text", block_rows=3))
+    with pytest.raises(ValueError, match=r"column .y. holds [iI]nt64, and the column of text must hold text"):
+        as_blocks(frame, text="y")

@@ -47,7 +47,7 @@ def test_a_folder_is_read_in_the_order_of_its_names(given, tmp_path):
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path):
-    with pytest.raises(TableError, match=r"the folder must hold .parquet files or .arrow files"):
+    with pytest.raises(TableError, match=r"the folder must hold \.parquet files, \.arrow files, or the text files"):
         as_blocks(tmp_path)
     parquet.write_table(pa.table({"a": [1.0]}), tmp_path / "one.parquet")
     parquet.write_table(pa.table({"b": [1.0]}), tmp_path / "two.parquet")

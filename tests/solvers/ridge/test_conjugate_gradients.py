@@ -46,3 +46,22 @@ def test_a_matrix_that_is_not_positive_ends_at_the_last_lower_point():
     assert np.isfinite(solution.value).all()
     assert np.all(np.einsum("ij,ij->j", solution.value, A @ solution.value / 2 - right) <= 0)
     np.testing.assert_allclose(solution.value[:, 1], [1.0, 0.0, 0.0])
+
+
+def test_the_exact_inverse_as_preconditioner_needs_one_product(problem):
+    gram, cross, _, _ = problem
+    inverse = np.linalg.inv(gram)
+    solution = conjugate_gradients(lambda v: gram @ v, cross, precondition=lambda v: inverse @ v, tol=1e-9)
+    assert (solution.success, solution.iterations) == (True, 1)
+    np.testing.assert_allclose(solution.value, inverse @ cross, atol=1e-9)
+
+
+def test_a_preconditioner_changes_the_way_and_not_the_end(problem):
+    gram, cross, _, _ = problem
+    scale = np.diag(1 / np.diag(gram))
+    check_solver(
+        lambda: conjugate_gradients(lambda v: gram @ v, cross, precondition=lambda v: scale @ v, tol=1e-10),
+        objective=lambda w: np.einsum("ij,ij->j", w, gram @ w) / 2 - np.einsum("ij,ij->j", w, cross),
+        tol=1e-10,
+        certificate=lambda solution: solution.history[-1],
+    )

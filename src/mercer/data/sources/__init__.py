@@ -13,13 +13,27 @@ from mercer.data.sources.base import Block, Reader, Source, entries, own_rows, s
 from mercer.data.sources.files import FORMATS, open_source
 from mercer.data.sources.generator import GeneratorSource, once_only
 from mercer.data.sources.objects import ObjectSource
+from mercer.data.sources.rows_after import RowsAfter
 from mercer.structures import Ragged
+from mercer.validation import collected
 
-__all__ = ["FORMATS", "Block", "Reader", "Source", "entries", "open_source", "own_rows", "source_of", "stacked"]
+__all__ = [
+    "FORMATS",
+    "Block",
+    "Reader",
+    "RowsAfter",
+    "Source",
+    "entries",
+    "open_source",
+    "own_rows",
+    "source_of",
+    "stacked",
+]
 
 
 def source_of(owner: str, X: Any) -> Reader:
     """Return the source of a path, a frame, a pyarrow table or dataset, a function, an array, or a reader itself."""
+    X = collected(X)
     if isinstance(X, str | PathLike):
         return open_source(Path(fspath(X)))
     if isinstance(X, Reader):

@@ -1,6 +1,7 @@
 """Rows of arrays, sparse matrices and memory maps."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,17 @@ class ArraySource(MatrixSource):
         self._X = X.tocsr() if is_sparse else X
         shape = int(X.shape[0]), int(X.shape[1])
         super().__init__(owner, shape, X.dtype, is_sparse=is_sparse, categorical=categorical)
+
+    @property
+    def divides(self) -> bool:
+        """Whether rows can be cut anywhere: not where further columns belong to them."""
+        return not self._others
+
+    def between(self, start: int, stop: int) -> "ArraySource":
+        """Return a range of the rows; only these are pickled."""
+        other = copy(self)
+        other._X, other.n_rows = self._X[start:stop], stop - start
+        return other
 
     def _whole(self, block_rows: int) -> Iterator[Block]:
         """Yield views of the array, or rows of the CSR matrix."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data.columns import Codes, Columns, Kind, TableError
+from mercer.data.columns import Codes, Columns, Kind, TableError, number_in
 from mercer.data.sources.base import Block, Source
+from mercer.structures import Strings
 
 if TYPE_CHECKING:  # pyarrow is optional
     import pyarrow as pa
@@ -55,19 +56,33 @@ class ArrowSource(Source):
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
         """Yield batches, the numbers converted to one type."""
+        first_row = 0
         for batch in self._batches(self.columns, block_rows):
             if batch.num_rows:
-                yield self._block(batch)
+                yield self._block(batch, first_row)
+                first_row += batch.num_rows
 
-    def _block(self, batch: "pa.RecordBatch") -> Block:
+    def _block(self, batch: "pa.RecordBatch", first_row: int) -> Block:
         columns = self.columns
-        X = np.empty((batch.num_rows, len(columns.numbers)), dtype=self.dtype)
-        for j, name in enumerate(columns.numbers):
-            X[:, j] = numbers_of(batch.column(name))
+        X = self._numbers(batch) if columns.objects is None else self._strings(batch, columns.objects, first_row)
         y = None if columns.target is None else self._labels(batch.column(columns.target), columns.target)
         weight = None if columns.weight is None else numbers_of(batch.column(columns.weight)).astype(np.float64)
         categories = () if not columns.categories else tuple(_codes(batch.column(name)) for name in columns.categories)
         return Block(X, y, weight, 0, categories)
+
+    def _numbers(self, batch: "pa.RecordBatch") -> Array:
+        numbers = (*self.columns.numbers, *self.columns.dates)
+        X = np.empty((batch.num_rows, len(numbers)), dtype=self.dtype)
+        for j, name in enumerate(numbers):
+            X[:, j] = numbers_of(batch.column(name))
+        return X
+
+    def _strings(self, batch: "pa.RecordBatch", name: str, first_row: int) -> Strings:
+        column = batch.column(name)
+        if column.null_count:
+            row = first_row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise TableError(f"{self.name}: column {name!r} misses its text in row {row}. Fill it in, or drop the row.")
+        return strings_of(column)
 
     def _labels(self, column: "pa.Array", name: str) -> Array:
         if self._kinds[name] == "category":
@@ -123,7 +138,11 @@ def kind_of(kind: "pa.DataType") -> Kind:
         kind = kind.value_type
     if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         return "number"
-    return "category" if _is_text(kind) else "other"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "date"
+    if types.is_time(kind) or types.is_duration(kind):
+        return "number"
+    return "category" if _is_text(kind) else "object" if _is_bytes(kind) else "other"
 
 
 def _is_text(kind: "pa.DataType") -> bool:
@@ -132,18 +151,66 @@ def _is_text(kind: "pa.DataType") -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def _is_bytes(kind: "pa.DataType") -> bool:
+    from pyarrow import types  # noqa: PLC0415 - optional
+
+    return bool(types.is_binary(kind) or types.is_large_binary(kind))
+
+
+def strings_of(column: "pa.Array") -> Strings:
+    """Return a column of text without missing values, packed; its bytes are not copied."""
+    from pyarrow import large_binary, large_string, types  # noqa: PLC0415 - optional
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    column = column.cast(large_binary() if _is_bytes(column.type) else large_string())
+    _, ends, letters = column.buffers()
+    offsets = np.frombuffer(ends, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
+    text = np.empty(0, dtype=np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
+    return Strings.of_arrays(text[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
 def numbers_of(column: "pa.Array") -> Array:
-    """Return a column as numbers, NaN where a value is missing."""
+    """Return a column as numbers, NaN where a value is missing.
+
+    Dates are days since 1970, in UTC; durations are days, times of the day are hours. Text that is no number is
+    missing.
+    """
     from pyarrow import float64, types  # noqa: PLC0415 - optional
 
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if types.is_temporal(column.type):
+        return _days(column)
+    if _is_text(column.type):
+        return _numbers_in_text(column)
     if types.is_decimal(column.type):
         column = column.cast(float64())
     values: Array = column.to_numpy(zero_copy_only=False)
     if values.dtype == object:  # truth values of which some are missing
         values = np.array([np.nan if value is None else float(value) for value in values])
     return values
+
+
+def _days(column: "pa.Array") -> Array:
+    """Return dates and durations in days, and times of the day in hours."""
+    from pyarrow import duration, float64, int64, time64, timestamp, types  # noqa: PLC0415 - optional
+
+    if types.is_time(column.type):
+        return (
+            np.asarray(column.cast(time64("us")).cast(int64()).cast(float64()).to_numpy(zero_copy_only=False)) / 3.6e9
+        )
+    if types.is_timestamp(column.type):
+        fine = column.cast(timestamp("us", column.type.tz), safe=False)
+    else:
+        fine = column.cast(duration("us") if types.is_duration(column.type) else timestamp("us"), safe=False)
+    return np.asarray(fine.cast(int64()).cast(float64()).to_numpy(zero_copy_only=False)) / 86400e6
+
+
+def _numbers_in_text(column: "pa.Array") -> Array:
+    codes, values = _codes(column)
+    numbers = np.append(np.array([number_in(value) for value in values], dtype=np.float64), np.nan)
+    return np.asarray(numbers[codes])
 
 
 def _codes(column: "pa.Array") -> Codes:

@@ -1,17 +1,21 @@
 """Base classes of sources: a source yields its rows in pieces, once per pass."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from typing import NamedTuple, Self
+from itertools import islice
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer._typing import Array, Csr, Rows, is_sparse
-from mercer.data.columns import Choice, Codes, Columns, Kind
-from mercer.structures.ragged import stack_rows
+from mercer.data.columns import Choice, Codes, Columns, Kind, TableError
+from mercer.structures.domains import Domain
+from mercer.structures.ragged import Ragged, stack_rows
+
+T = TypeVar("T")
 
 # Default number of rows per piece: that of the blocks of a learner.
 PIECE_ROWS = 4096
@@ -55,14 +59,17 @@ def stacked(blocks: list[Block]) -> Block:
 
 def _joined(parts: list[Array | None]) -> Array | None:
     given = [part for part in parts if part is not None]
-    if given and sparse.issparse(given[0]):
-        rows: Array = sparse.vstack(given, format="csr")
+    if given and (sparse.issparse(given[0]) or isinstance(given[0], Ragged)):
+        rows: Array = stack_rows(given)
         return rows
     return np.concatenate(given) if given else None
 
 
-def entries(values: ArrayLike | Csr) -> Array:
-    """Return y as an array with one entry, or one row of entries, per row; a sparse y as CSR."""
+def entries(values: ArrayLike | Csr | Ragged) -> Array:
+    """Return y with one entry, or one row of entries, per row: an array; a sparse y as CSR; packed objects as such."""
+    if isinstance(values, Ragged):
+        objects: Rows = values  # a second view of objects has rows, as an array has
+        return objects
     return values.tocsr() if is_sparse(values) else np.asarray(values)
 
 
@@ -73,14 +80,25 @@ def own_rows(X: Rows, piece: Block) -> Block:
     return Block(X if apart else X.copy(), y, weight)
 
 
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of ``size`` items, the last one shorter.
+
+    >>> list(in_batches("abc", 2))
+    [['a', 'b'], ['c']]
+    """
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch
+
+
 class Reader(ABC):
-    """A source of rows of numbers that can be read any number of times, a piece at a time.
+    """A source of rows of numbers, or of packed objects, that can be read any number of times, a piece at a time.
 
     A subclass implements ``pieces`` and sets the attributes that it knows: ``width``, ``dtype`` (float32 or float64),
-    ``is_sparse``, ``names`` of the columns, ``n_rows``. Pieces may have any number of rows: ``Blocks`` checks the
-    pieces and cuts them to one size. ``Blocks`` also copies each piece, because a reader may reuse its arrays. A reader
-    whose pieces never change sets ``keeps_pieces`` to True, which saves the copy. ``mercer.testing.check_reader`` tests
-    a new reader.
+    ``is_sparse``, ``names`` of the columns, ``n_rows``, and ``domain`` if the rows are objects, such as strings. Pieces
+    may have any number of rows: ``Blocks`` checks the pieces and cuts them to one size. ``Blocks`` also copies each
+    piece, because a reader may reuse its arrays. A reader whose pieces never change sets ``keeps_pieces`` to True,
+    which saves the copy. ``mercer.testing.check_reader`` tests a new reader.
 
     >>> import numpy as np
     >>> from mercer.data import Block, Reader, as_blocks
@@ -100,6 +118,24 @@ class Reader(ABC):
     n_rows: int | None = None
     labelled: bool = False
     keeps_pieces: bool = False
+    # Whether decoding the rows takes so long that a thread should do it ahead, in large pieces.
+    reads_ahead: bool = False
+    domain: Domain = "rows"
+    # Rows of the parts that the source is made of by itself, as Dask collections are; None if it can be cut anywhere.
+    plan: tuple[int, ...] | None = None
+
+    @property
+    def divides(self) -> bool:
+        """Whether ``between`` can return parts of the rows."""
+        return False
+
+    def between(self, start: int, stop: int) -> "Reader":
+        """Return the rows from ``start`` to ``stop`` as a reader that can be pickled; only where ``divides``."""
+        raise NotImplementedError
+
+    def place(self, number: int) -> str:
+        """Return what errors call part ``number`` of the source."""
+        return ""
 
     @abstractmethod
     def pieces(self, block_rows: int) -> Iterator[Block]:
@@ -107,7 +143,7 @@ class Reader(ABC):
 
 
 class Source(Reader):
-    """A reader with named columns. Chosen columns of numbers are X, of text are categories, and the target is y.
+    """A reader with named columns. Columns of numbers, then of dates (in days) are X, text is categories, the target y.
 
     A subclass sets ``name`` (which begins error messages) and ``_kinds`` (of each column, in order), and implements
     ``pieces`` and ``type_of``. ``Choice`` turns the request of a user into ``Columns``, the argument of ``choose``.
@@ -121,6 +157,9 @@ class Source(Reader):
     rereadable: bool = True
     # The name of the target inside the source, such as the labels of svmlight files.
     own_target: str | None = None
+    # The name of the column of objects inside the source, such as the sequences of FASTA files, and their domain.
+    own_objects: str | None = None
+    object_domain: Domain = "strings"
 
     _kinds: dict[str, Kind]
     _chosen: Columns | None = None
@@ -152,11 +191,28 @@ class Source(Reader):
         """Return this source with other columns chosen."""
         other = copy(self)
         other._chosen = columns
-        other.width, other.labelled = len(columns.numbers), columns.target is not None
-        other.names = columns.numbers if self.is_named else None
-        single = bool(columns.numbers) and all(map(self.is_single, columns.numbers))
+        if columns.objects is not None:
+            other.width, other.labelled, other.names = 1, columns.target is not None, None
+            other.dtype, other.domain = np.dtype(np.float32), self.object_domain
+            return other
+        names = (*columns.numbers, *columns.dates)
+        other.width, other.labelled = len(names), columns.target is not None
+        other.names = names if self.is_named else None
+        single = bool(names) and not columns.dates and all(map(self.is_single, columns.numbers))
         other.dtype = np.dtype(np.float32 if single else np.float64)
         return other
+
+    def read_as(self, kinds: Mapping[str, str]) -> None:
+        """Read some columns as another kind, whatever their values look like."""
+        wrong = next((name for name, kind in kinds.items() if self.kinds[name] != kind), None)
+        if wrong is not None:
+            raise TableError(
+                f"{self.name}: column {wrong!r} holds {self.type_of(wrong)}; only columns of csv files can be read as "
+                "another type. Convert it where the file is made."
+            )
+
+    def warn_of_doubts(self) -> None:
+        """Warn of chosen columns whose kind may be a mistake, such as numbers with one value that is none."""
 
     def bytes_read(self) -> tuple[int, int] | None:
         """Return the bytes read by the current pass and the size of the file, for progress; None if not known."""

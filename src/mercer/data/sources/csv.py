@@ -2,16 +2,18 @@
 
 import csv as plain
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mercer._typing import Array
-from mercer.data.columns import Columns, Kind, TableError
-from mercer.data.sources.arrow import ArrowSource, pyarrow, whole_labels
+from mercer.data.calendar import days_of_text
+from mercer.data.columns import Columns, Kind, TableError, warn_of_text
+from mercer.data.sources.arrow import ArrowSource, pyarrow, strings_of, whole_labels
 from mercer.data.sources.compression import opened
+from mercer.structures import Strings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +55,7 @@ class CsvSource(ArrowSource):
         self._path = Path(fspath(source)) if isinstance(source, str | PathLike) else None
         self._stream = None if isinstance(source, str | PathLike) else _Stream(source)
         self.name = name or (str(self._path) if self._path else "standard input")
-        self._delimiter, self._header = delimiter, header
+        self._delimiter, self._header, self._categorical = delimiter, header, tuple(categorical)
         self._raw: BinaryIO | None = None  # the file of the running pass
         self._pa = pyarrow(self.name)
         self._head = self._first_lines()
@@ -64,7 +66,41 @@ class CsvSource(ArrowSource):
         for name, kind in kinds.items():
             if name in self._kinds and self._kinds[name] != kind:
                 self._kinds[name] = kind
-                self._types[name] = self._pa.float64() if kind == "number" else self._pa.string()
+                self._types[name] = self._declared(kind)
+
+    def read_as(self, kinds: Mapping[str, str]) -> None:
+        """Read some columns as another kind; in text that is read as numbers, what is no number is missing."""
+        for name, kind in kinds.items():
+            if self._kinds[name] == "category" and kind == "number":
+                self._kinds[name] = "number"  # and the type is still text
+            elif kind == "category":
+                self._categorical = (*self._categorical, name)
+                self.declare({name: "category"})
+            else:
+                self.declare({name: kind})  # type: ignore[dict-item]
+
+    def warn_of_doubts(self) -> None:
+        """Warn of chosen columns of text whose first values are numbers but for a few."""
+        try:
+            lines = self._head.decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError:  # reading will refuse the file
+            return
+        rows = plain.reader(lines, delimiter=self._delimiter)
+        names = next(rows) if self._header else self._made_names()
+        places = {name: names.index(name) for name in self.columns.categories if name in names}
+        found: dict[str, list[tuple[str, str]]] = {name: [] for name in places}
+        nulls = _null_values()
+        for row in rows if places else ():
+            if len(row) == len(names):
+                for name, j in places.items():
+                    if row[j] not in nulls:
+                        found[name].append((f"line {rows.line_num}", row[j]))
+        for name, values in found.items():
+            if name not in self._categorical:
+                warn_of_text(self.name, name, values)
+
+    def _declared(self, kind: Kind) -> "pa.DataType":
+        return {"number": self._pa.float64(), "date": self._pa.timestamp("us")}.get(kind, self._pa.string())
 
     def is_single(self, column: str) -> bool:
         """Return False: the numbers of a csv file are float64."""
@@ -79,10 +115,12 @@ class CsvSource(ArrowSource):
     def _batches(self, columns: Columns, block_rows: int) -> "Iterator[pa.RecordBatch]":
         """Parse the file a few blocks of rows at a time."""
         types = {name: self._type_to_read(name) for name in columns.all}
+        # The column of text is read as it is written: NA may be a word, and an empty text is a text.
+        convert: dict[str, object] = {} if columns.objects is None else {"null_values": [""]}
         n_rows = 0
         with self._opened() as file:
             try:
-                for batch in self._parsed(file, block_rows, column_types=types, include_columns=list(types)):
+                for batch in self._parsed(file, block_rows, column_types=types, include_columns=list(types), **convert):
                     n_rows += batch.num_rows
                     yield batch
             except self._pa.ArrowInvalid as error:
@@ -92,10 +130,15 @@ class CsvSource(ArrowSource):
 
     def _type_to_read(self, name: str) -> "pa.DataType":
         """Return the type to parse a column as: numbers are float64, because later numbers may have a fraction."""
-        kind = self._types[name]
-        if self._kinds[name] == "category":
+        kind, types = self._types[name], self._pa.types
+        if self._kinds[name] == "category" or types.is_string(kind):  # text that was declared to be numbers
             return self._pa.string()
-        return kind if self._pa.types.is_boolean(kind) else self._pa.float64()
+        if types.is_date(kind) or types.is_timestamp(kind):  # later values may have a time
+            return self._pa.timestamp("us", getattr(kind, "tz", None))
+        return kind if types.is_boolean(kind) or types.is_time(kind) else self._pa.float64()
+
+    def _strings(self, batch: "pa.RecordBatch", name: str, first_row: int) -> Strings:
+        return strings_of(batch.column(name).fill_null(""))
 
     def _labels(self, column: "pa.Array", name: str) -> Array:
         labels = super()._labels(column, name)
@@ -114,7 +157,10 @@ class CsvSource(ArrowSource):
             raise self._fault(pa.ArrowInvalid("its names are not UTF-8"), {}, 0) from None
         twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
         if twice:
-            raise TableError(f"{self.name}: the line of names has {twice[0]!r} twice. Rename one of the columns.")
+            raise TableError(
+                f"{self.name}: the line of names has {twice[0]!r} twice. Rename one of the columns; if the file has no "
+                "line of names, say so (header=False, in the shell --no-header)."
+            )
         types = {field.name: field.type for field in schema}
         for name, kind in types.items():
             if name in categorical or pa.types.is_binary(kind):
@@ -184,13 +230,15 @@ class CsvSource(ArrowSource):
                 if row and len(row) != len(names):
                     return TableError(
                         f"{self.name} line {rows.line_num}: {len(row)} values, and there are {len(names)} columns. "
-                        "Quote values that hold the delimiter, or name another one."
+                        "Quote values that hold the delimiter, or name another one (--delimiter)."
                     )
                 for name, value in zip(names, row, strict=False):
                     if name in types and not _converts(value, types[name]):
                         return TableError(
-                            f"{self.name} line {rows.line_num}: column {name!r} holds {value!r}, which is not a number "
-                            "as the values above it. Correct it, or declare the column categorical."
+                            f"{self.name} line {rows.line_num}: column {name!r} holds {value!r}, which is not "
+                            f"{_called(types[name])} as the values above it. Correct it, or read the column as text "
+                            f"(types={{{name!r}: 'category'}}, in the shell --type {name}=category), or leave it out "
+                            f"(--ignore {name})."
                         )
         except UnicodeDecodeError as error:
             byte = error.object[error.start]
@@ -261,17 +309,29 @@ class _Chained(io.RawIOBase):
 
 
 def _converts(value: str, kind: "pa.DataType") -> bool:
-    from pyarrow import csv, types  # noqa: PLC0415 - optional
+    from pyarrow import types  # noqa: PLC0415 - optional
 
-    if types.is_string(kind) or value in csv.ConvertOptions().null_values:
+    if types.is_string(kind) or value in _null_values():
         return True
     if types.is_boolean(kind):
         return value.lower() in ("true", "false", "0", "1")
+    if types.is_temporal(kind):
+        return types.is_time(kind) or days_of_text([value]) is not None
     try:
         float(value)
     except ValueError:
         return False
     return True
+
+
+def _null_values() -> list[str]:
+    from pyarrow import csv  # noqa: PLC0415 - optional
+
+    return list(csv.ConvertOptions().null_values)
+
+
+def _called(kind: "pa.DataType") -> str:
+    return "a date" if str(kind).startswith(("date", "timestamp")) else "a number"
 
 
 def _first_line(error: Exception) -> str:

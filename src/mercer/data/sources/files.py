@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,10 +25,15 @@ SUFFIXES = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
+    ".fasta": "fasta",
+    ".fa": "fasta",
+    ".fna": "fasta",
+    ".faa": "fasta",
 }
-FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+# The suffix .txt stands for csv: lines are asked for by name. A folder with the file NAME_A.txt is a TU data set.
+FORMATS = (*dict.fromkeys(SUFFIXES.values()), "lines", "tu")
 # Text formats, which may be compressed. Other formats have their own compression, or are mapped into memory.
-_TEXT = ("csv", "tsv", "svmlight")
+_TEXT = ("csv", "tsv", "svmlight", "fasta")
 
 
 def open_source(
@@ -38,21 +43,25 @@ def open_source(
     delimiter: str | None = None,
     header: bool = True,
     categorical: tuple[str, ...] = (),
+    types: Mapping[str, str] | None = None,
 ) -> Source:
-    r"""Open a file, a folder of parquet or Arrow files, or a binary stream.
+    r"""Open a file, a folder of parquet or Arrow files or of a TU data set of graphs, or a binary stream.
 
     Parameters
     ----------
     source : path or binary stream
         A csv stream is read once, while it arrives. A stream of another format is first copied to a temporary file.
-    format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"}, optional
-        By default, the suffix of the file decides; csv for a stream.
+    format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "fasta", "lines", "tu"}, optional
+        By default, the suffix of the file decides; csv for a stream. "lines": each line of a text file is an object.
     delimiter : str, optional
         The delimiter of csv files.
     header : bool, default=True
         Whether the first line of a csv file names the columns.
     categorical : names of columns
         Names of columns of numbers to treat as categories.
+    types : dict from names of columns to {"number", "category", "date"}, optional
+        How columns are read, whatever their first values look like. In a column of text that is read as numbers, what
+        is not a number is missing.
 
     Examples
     --------
@@ -74,6 +83,9 @@ def open_source(
         made = _opened(kind, contents, delimiter, header=header, categorical=tuple(categorical))
         made.name = "standard input"
     check_named(made, categorical, "the categorical column")
+    if types:
+        check_named(made, list(types), "the column of types")
+        made.read_as(types)
     return made
 
 
@@ -88,11 +100,23 @@ def _opened(kind: str, source: Any, delimiter: str | None, *, header: bool, cate
         from mercer.data.sources.parquet import ArrowFiles  # noqa: PLC0415 - see above
 
         return ArrowFiles(source, kind, categorical=categorical)
+    if kind in ("fasta", "lines", "tu"):
+        return _opened_objects(kind, source, categorical)
     from mercer.data.sources.npy import NpySource, NpzSource  # noqa: PLC0415 - see above
     from mercer.data.sources.svmlight import SvmlightReader  # noqa: PLC0415 - see above
 
     matrices: dict[str, Callable[..., Source]] = {"npy": NpySource, "npz": NpzSource, "svmlight": SvmlightReader}
     return matrices[kind](source, categorical=categorical)
+
+
+def _opened_objects(kind: str, source: Any, categorical: tuple[str, ...]) -> Source:
+    """Return the source of a format of objects."""
+    from mercer.data.sources.fasta import FastaSource  # noqa: PLC0415 - see above
+    from mercer.data.sources.lines import LinesSource  # noqa: PLC0415 - see above
+    from mercer.data.sources.tu import TuSource  # noqa: PLC0415 - see above
+
+    sources: dict[str, Callable[..., Source]] = {"fasta": FastaSource, "lines": LinesSource, "tu": TuSource}
+    return sources[kind](source, categorical=categorical)
 
 
 def _known(kind: str) -> str:
@@ -110,9 +134,15 @@ def _check_exists(path: Path) -> None:
 
 def _format_of(path: Path) -> str:
     if path.is_dir():
+        from mercer.data.sources.tu import is_tu_folder  # noqa: PLC0415 - see above
+
+        if is_tu_folder(path):
+            return "tu"
         found = {SUFFIXES.get(file.suffix) for file in path.rglob("*")} & {"parquet", "arrow"}
         if len(found) != 1:
-            raise TableError(f"{path}: the folder must hold .parquet files or .arrow files.")
+            raise TableError(
+                f"{path}: the folder must hold .parquet files, .arrow files, or the text files of a TU data set."
+            )
         return str(found.pop())
     stem = uncompressed_name(path.name)
     kind = SUFFIXES.get(Path(stem).suffix)
@@ -129,6 +159,8 @@ def _format_of(path: Path) -> str:
 
 def _copied(stream: BinaryIO, kind: str) -> Path:
     """Copy a stream to a temporary file, which is deleted at the end of the process."""
+    if kind == "tu":
+        raise TableError("standard input: a TU data set is a folder of files. Name the folder.")
     suffix = {"svmlight": ".svm"}.get(kind, f".{kind}")
     folder = tempfile.TemporaryDirectory(prefix="mercer-")
     _folders.append(folder)

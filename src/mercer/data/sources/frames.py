@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.data.columns import Kind, TableError, codes_of
+from mercer.data.frame_columns import frame_column
 from mercer.data.sources.base import Block, Source
 from mercer.parallel import row_blocks
-from mercer.validation import is_date
+from mercer.structures import Strings
+from mercer.validation import is_date, rows_from
 
 Frame = Any  # pandas and polars are optional, and neither is imported here
 
@@ -43,10 +45,27 @@ class FrameSource(Source):
             y = None if columns.target is None else np.asarray(part[labels[columns.target]])
             weight = None if columns.weight is None else np.asarray(part[labels[columns.weight]], dtype=np.float64)
             categories = tuple(codes_of(np.asarray(part[labels[name]], dtype=object)) for name in columns.categories)
-            yield Block(self._numbers(part[numbers]), y, weight, 0, categories)
+            X: Rows = (
+                self._all_numbers(part, numbers, columns.dates)
+                if columns.objects is None
+                else self._strings(part, columns.objects, rows)
+            )
+            yield Block(X, y, weight, 0, categories)
+
+    def _strings(self, part: Frame, name: str, rows: slice) -> Strings:
+        with rows_from(rows.start):
+            return Strings.of(self.name, f"column {name!r}", part[self._labels[name]].to_list())
+
+    def _all_numbers(self, part: Frame, numbers: list[object], dates: tuple[str, ...]) -> Array:
+        """Return the numbers of some rows, then their dates in days."""
+        X = self._numbers(part[numbers])
+        if not dates:
+            return X
+        places = {name: j for j, name in enumerate(self._labels)}
+        return np.column_stack([X, *(frame_column(part, places[name])[0] for name in dates)])
 
     def _kind(self, dtype: Any) -> Kind:
-        return "number" if self._is_number(dtype) else "other" if is_date(dtype) else "category"
+        return "number" if self._is_number(dtype) else "date" if is_date(dtype) else "category"
 
     @abstractmethod
     def _is_number(self, dtype: Any) -> bool:

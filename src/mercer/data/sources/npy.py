@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
+from copy import copy
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO
@@ -27,6 +28,23 @@ class NpySource(ArraySource):
             raise TableError(f"{name}: not a readable .npy file of numbers: {error}.") from None
         _check_matrix(name, "the array", X.shape, X.dtype)
         super().__init__(name, X, categorical=categorical)
+        # The name may become one for people, such as "standard input".
+        self._path, self._rows = name, slice(0, X.shape[0])
+
+    def between(self, start: int, stop: int) -> "NpySource":
+        """Return a range of the rows of the file."""
+        other = copy(self)
+        other._rows = slice(self._rows.start + start, self._rows.start + stop)
+        other._X, other.n_rows = self._X[start:stop], stop - start
+        return other
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle the name of the file in place of its rows: whoever unpickles it opens the file."""
+        return {name: value for name, value in vars(self).items() if name != "_X"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._X = np.load(self._path, mmap_mode="r", allow_pickle=False)[self._rows]
 
 
 class NpzSource(MatrixSource):

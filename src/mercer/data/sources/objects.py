@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mercer.data.sources.base import Block, Reader
 from mercer.parallel import row_blocks
 from mercer.structures import Ragged
+from mercer.structures.domains import domain_of
 
 
 class ObjectSource(Reader):
@@ -20,7 +21,7 @@ class ObjectSource(Reader):
 
     def __init__(self, X: Ragged):
         self._X = X
-        self.width, self.n_rows, self.dtype = 1, len(X), X.dtype
+        self.width, self.n_rows, self.dtype, self.domain = 1, len(X), X.dtype, domain_of(X)
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
         """Yield views of the objects."""

@@ -1,8 +1,10 @@
 """Rows of parquet and Arrow (IPC, feather) files: one file, or all files of a folder in the order of their names."""
 
 from collections.abc import Iterator
+from copy import copy
 from os import PathLike, fspath
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from mercer.data.columns import Columns, TableError
@@ -31,9 +33,13 @@ class ArrowFiles(ArrowSource):
     categorical : names of columns of numbers that are categories
     """
 
+    reads_ahead = True
+
     def __init__(self, path: str | PathLike[str], kind: str = "parquet", *, categorical: tuple[str, ...] = ()):
         path = Path(fspath(path))
-        self._kind, self._pa = kind, pyarrow(str(path))
+        self._kind = kind
+        self._range: range | None = None  # the chosen rows; None: all
+        self.name = str(path)
         found = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES[kind]) if path.is_dir() else [path]
         self._files = [file for file in found if not file.name.startswith((".", "_"))]
         if not self._files:
@@ -44,19 +50,38 @@ class ArrowFiles(ArrowSource):
                 types.append(self._types_in(file, opened))
                 counts.append(int(opened.metadata.num_rows) if kind == "parquet" else None)
         self._check_same(types)
+        self._counts = counts
         super().__init__(str(path), types[0], categorical)
         known = [count for count in counts if count is not None]
         self.n_rows = sum(known) if len(known) == len(counts) else None
         if self.n_rows == 0:
             raise TableError(f"{path}: there are no rows.")
 
+    @property
+    def _pa(self) -> ModuleType:
+        return pyarrow(self.name)
+
+    @property
+    def divides(self) -> bool:
+        """Whether the files say how many rows they hold: parquet files do."""
+        return self._kind == "parquet"
+
+    def between(self, start: int, stop: int) -> "ArrowFiles":
+        """Return a range of the rows, of which only the row groups that hold them are decoded."""
+        other, first = copy(self), 0 if self._range is None else self._range.start
+        other._range, other.n_rows = range(first + start, first + stop), stop - start
+        return other
+
     def _batches(self, columns: Columns, block_rows: int) -> "Iterator[pa.RecordBatch]":
         """Read the files one after the other."""
-        names, empty = list(columns.all), True
-        for file in self._files:
+        names, empty, last = list(columns.all), True, 0
+        for file, count in zip(self._files, self._counts, strict=True):
+            first, last = last, last + (count or 0)
+            if self._range is not None and (last <= self._range.start or first >= self._range.stop):
+                continue
             try:
                 with self._opened(file) as opened:
-                    for batch in self._record_batches(opened, names, block_rows):
+                    for batch in self._record_batches(opened, names, block_rows, first):
                         empty = empty and not batch.num_rows
                         for start in range(0, batch.num_rows, block_rows):
                             yield batch.slice(start, block_rows)
@@ -65,14 +90,34 @@ class ArrowFiles(ArrowSource):
         if empty:
             raise TableError(f"{self.name}: there are no rows.")
 
-    def _record_batches(self, opened: "Opened", names: list[str], block_rows: int) -> "Iterator[pa.RecordBatch]":
-        if self._kind == "parquet":
+    def _record_batches(
+        self, opened: "Opened", names: list[str], block_rows: int, first: int
+    ) -> "Iterator[pa.RecordBatch]":
+        """Yield the batches of a file whose first row has the number ``first``, or those of the chosen rows."""
+        if self._range is not None:
+            yield from self._in_range(opened, names, block_rows, first)
+        elif self._kind == "parquet":
             yield from opened.iter_batches(batch_size=block_rows, columns=names, use_threads=False)
         elif hasattr(opened, "num_record_batches"):
             for i in range(opened.num_record_batches):
                 yield opened.get_batch(i).select(names)
         else:
             yield from (batch.select(names) for batch in opened)
+
+    def _in_range(
+        self, opened: "ParquetFile", names: list[str], block_rows: int, first: int
+    ) -> "Iterator[pa.RecordBatch]":
+        assert self._range is not None  # noqa: S101
+        counts = [opened.metadata.row_group(i).num_rows for i in range(opened.num_row_groups)]
+        starts = [first + sum(counts[:i]) for i in range(len(counts))]
+        chosen = range(self._range.start, self._range.stop)
+        groups = [i for i, a in enumerate(starts) if a < chosen.stop and a + counts[i] > chosen.start]
+        row = starts[groups[0]] if groups else chosen.stop
+        for batch in opened.iter_batches(batch_size=block_rows, row_groups=groups, columns=names, use_threads=False):
+            begin, end = max(chosen.start - row, 0), min(chosen.stop - row, batch.num_rows)
+            row += batch.num_rows
+            if end > begin:
+                yield batch.slice(begin, end - begin)
 
     def _opened(self, file: Path) -> "Opened":
         from pyarrow import ipc, parquet  # noqa: PLC0415 - optional

@@ -40,6 +40,17 @@ class Heads:
         self._heads = np.empty((n_rows, directions.shape[1]), dtype=np.float32)
         self._rests = np.full(n_rows, -1, dtype=np.float32)
 
+    @property
+    def kept(self) -> list[Array]:
+        """The arrays that hold what is known of each row, for a checkpoint."""
+        return [self._heads, self._rests]
+
+    def restore(self, kept: list[Array]) -> None:
+        """Take over what ``kept`` returned in another process."""
+        for mine, theirs in zip(self.kept, kept, strict=True):
+            if mine is not theirs:
+                mine[...] = theirs
+
     @staticmethod
     def row_bytes(n_directions: int) -> int:
         """Return the number of bytes per row."""

@@ -85,6 +85,16 @@ class NearestCentres:
         """Return the number of bytes per row, without the head."""
         return 16
 
+    @property
+    def kept(self) -> list[Array]:
+        """The arrays that hold what is known of each row, for a checkpoint."""
+        return [self.labels, self._norms, self._margins, *([] if self._heads is None else self._heads.kept)]
+
+    def restore(self, kept: list[Array]) -> None:
+        """Take over what ``kept`` returned in another process."""
+        for mine, theirs in zip(self.kept, kept, strict=True):
+            mine[...] = theirs
+
     def prepare(self, centres: Array, before: Array | None = None) -> PreparedCentres:
         """Return the centres of a pass, prepared for its blocks; ``before`` are the centres of the previous pass."""
         longest = float(np.einsum("kd,kd->k", centres, centres).max())

@@ -8,10 +8,12 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from mercer._typing import Array, Rows
+from mercer.checkpoints import Loop, resumable
 from mercer.solvers.scores import linear_scores
 from mercer.solvers.smooth.losses import Loss
 from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.stats import Gradient, Statistic, Totals
+from mercer.watching import State, told
 
 # Step lengths that one pass tries if the full step does not lower the objective enough. If none of them does, the next
 # pass goes on from the shortest: rows that are far on the right side have no curvature, and the Newton step is then far
@@ -100,10 +102,32 @@ def newton_cg(
     S. Keerthi and D. DeCoste, "A modified finite Newton method for fast solution of large scale linear SVMs", 2005.
     """
     problem = _Problem(loss, reduce, (penalty, intercept_penalty), start.shape, eps)
-    value, point, scale = problem.begin(start.astype(np.float64))
-    history: list[float] = []
-    gap, left, status = np.inf, np.inf, Status.ITERATION_LIMIT
-    for _ in range(max_iter):
+    with resumable("Newton-CG") as loop:
+        return _iterated(problem, loop, start, precondition, tol, gap_tol, max_iter, max_products)
+
+
+def _iterated(
+    problem: "_Problem",
+    loop: Loop,
+    start: Array,
+    precondition: Preconditioner | None,
+    tol: float,
+    gap_tol: float,
+    max_iter: int,
+    max_products: int,
+) -> Solution:
+    """Take the Newton steps; ``loop`` records the state before each of them."""
+    if loop.state is None:
+        value, point, scale = problem.begin(start.astype(np.float64))
+        history, gap, left = list[float](), np.inf, np.inf
+    else:
+        value, scale, history, gap, left = (loop.state[name] for name in ("value", "scale", "history", "gap", "left"))
+        point, problem.passes = _Point(*loop.state["point"]), loop.state["passes"]
+        history = list(history)  # the record keeps its own
+    status = Status.ITERATION_LIMIT
+    for iteration in range(len(history), max_iter):
+        state = {"value": value, "point": point.parts, "scale": scale, "history": list(history), "gap": gap}
+        loop.advance({**state, "left": left, "passes": problem.passes}, at=f"iteration {iteration}")
         ratio = problem.norms(point.gradient) / scale
         history.append(float(ratio.max()))
         if history[-1] <= tol:
@@ -111,6 +135,9 @@ def newton_cg(
             if gap_tol == 0 or left <= gap_tol or left > 0.5 * before:
                 status = Status.SUCCESS if gap_tol == 0 or left <= gap_tol else Status.STALLED
                 break
+        if told(State("Newton-CG", len(history) - 1, max_iter, gap=history[-1], tol=tol)):
+            status = Status.CALLBACK
+            break
         inverse = precondition(point.curvature) if precondition else None
         forcing = np.clip(np.sqrt(ratio), tol, 0.5) * problem.norms(point.gradient)
         limit = np.where((ratio > tol) | (gap_tol > 0), forcing, np.inf)
@@ -129,7 +156,7 @@ def newton_cg(
     else:
         history.append(float((problem.norms(point.gradient) / scale).max()))
     end = _End(status, history, min(gap, problem.bound(point)), problem.passes)
-    return end.solution(value, with_gap=gap_tol > 0, float64=eps <= _FLOAT64_EPS)
+    return end.solution(value, with_gap=gap_tol > 0, float64=problem.eps <= _FLOAT64_EPS)
 
 
 @dataclass(frozen=True)
@@ -182,6 +209,11 @@ class _Point:
     gradient: Array
     curvature: float
 
+    @property
+    def parts(self) -> tuple[Array, Array, float]:
+        """The attributes, for a checkpoint."""
+        return self.value, self.gradient, self.curvature
+
 
 class _Problem:
     def __init__(self, loss: Loss, reduce: Reduce, penalties: tuple[float, float], shape: tuple[int, ...], eps: float):
@@ -189,7 +221,7 @@ class _Problem:
         self._n_features, self._n_outputs = shape[0] - 1, shape[1]
         self._ridge = np.full((shape[0], 1), penalties[0])
         self._ridge[-1] = penalties[1]
-        self._eps = eps
+        self.eps = eps
         self.passes = 0
 
     def dots(self, A: Array, B: Array) -> Array:
@@ -239,13 +271,20 @@ class _Problem:
         self, value: Array, point: _Point, limit: Array, inverse: Callable[[Array], Array] | None, most: int
     ) -> Array:
         """Return the Newton direction, by conjugate gradients down to residuals of ``limit``."""
-        solve = inverse or (lambda right: right)
-        step = np.zeros_like(value)
-        residual = -point.gradient
-        towards = solve(residual)
-        search = towards
-        decrease = self.dots(residual, towards)
-        for _ in range(most):
+        with resumable("Newton direction") as loop:
+            return self._direction(value, point, limit, inverse or (lambda right: right), most, loop)
+
+    def _direction(
+        self, value: Array, point: _Point, limit: Array, solve: Callable[[Array], Array], most: int, loop: Loop
+    ) -> Array:
+        if loop.state is None:
+            step, residual = np.zeros_like(value), -point.gradient
+            search = solve(residual)
+            decrease, begun = self.dots(residual, search), 0
+        else:
+            step, residual, search, decrease, begun, self.passes = loop.state["state"]
+        for number in range(begun, most):
+            loop.advance({"state": (step, residual, search, decrease, number, self.passes)}, at=f"product {number}")
             active = self.norms(residual) > limit
             if not active.any():
                 break
@@ -264,7 +303,7 @@ class _Problem:
 
     def step(self, value: Array, point: _Point, direction: Array, slope: Array) -> tuple[Array, _Point, _Step]:
         """Return the next value, its point, and how the step ended."""
-        noise = _NOISE * self._eps * np.abs(point.value)
+        noise = _NOISE * self.eps * np.abs(point.value)
         new = value + direction
         there = self.at(new)
         enough = there.value <= point.value + _ARMIJO * slope + noise

@@ -8,6 +8,7 @@ from mercer.solvers.support_vectors.certificate import Certificate
 from mercer.solvers.support_vectors.epochs import Epochs
 from mercer.solvers.support_vectors.projected_newton import projected_newton
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
+from mercer.solvers.support_vectors.used_columns import UsedColumns
 from mercer.solvers.support_vectors.when_descent_stalls import Patience, inner_steps
 
 # Largest number of rows of float64 problems that are polished to rounding, and the gaps at which polishing is tried.
@@ -57,8 +58,8 @@ def coordinate_descent(
 
     Notes
     -----
-    An epoch takes O(n D K) time, O(nnz K) for CSR rows, and less once rows rest. Memory: Z and a few (n, K) tables. The
-    result does not depend on the number of threads.
+    An epoch takes O(n D K) time, O(nnz K) for CSR rows, and less once rows rest. Columns that no CSR row uses cost
+    nothing. Memory: Z and a few (n, K) tables. The result does not depend on the number of threads.
 
     References
     ----------
@@ -72,15 +73,16 @@ def coordinate_descent(
     >>> coordinate_descent(np.array([[1.0], [-1.0]]), problems).value.round(6).tolist()
     [[1.0, 0.0]]
     """
+    used, Z = UsedColumns.of(Z)
     descent = _Descent(Z, problems, max_iter, duals, random_state)
     if not descent.is_small:
         descent.run(tol)
-        return descent.solution(tol)
+        return used.widened(descent.solution(tol))
     for small in _POLISH_TOLS:
         descent.run(min(tol, small))
-        if descent.polish() or descent.inner_steps.any():
+        if descent.is_stopped or descent.polish() or descent.inner_steps.any():
             break
-    return descent.solution(tol)
+    return used.widened(descent.solution(tol))
 
 
 class _Descent:
@@ -103,15 +105,20 @@ class _Descent:
         """Whether the problems are polished to rounding."""
         return bool(self._Z.dtype == np.float64 and self._Z.shape[0] <= _POLISHED_ROWS)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a callback has asked to stop."""
+        return self._epochs.stopped
+
     def run(self, tol: float) -> None:
         """Descend until every problem has a gap of ``tol`` or stalls; solve those that stall by inner steps."""
         certificate = self._certificate
-        while (active := ~certificate.holds(tol) & ~self._epochs.stalled).any():
+        while (active := ~certificate.holds(tol) & ~self._epochs.stalled).any() and not self.is_stopped:
             weights = certificate.weights(self._duals)
             self._duals = self._epochs.descend(active, self._duals, weights, tol, self._patience)
             certificate.measure(self._duals)
         left = ~certificate.holds(tol)
-        if left.any() and self._patience.epochs < self._max_iter:
+        if left.any() and self._patience.epochs < self._max_iter and not self.is_stopped:
             self._step_inside(left, tol)
 
     def _step_inside(self, chosen: Array, tol: float) -> None:
@@ -167,10 +174,11 @@ class _Descent:
         if certificate.holds(tol).all():
             return Solution.converged(certificate.value, solver, iterations=longest, history=history, gap=gap, **found)
         remedies = [Remedy.MAX_ITER_OR_TOL, Remedy.COST, Remedy.SCALE]
+        status = Status.STALLED if stepped else Status.ITERATION_LIMIT
         return Solution.stopped(
             certificate.value,
             solver,
-            Status.STALLED if stepped else Status.ITERATION_LIMIT,
+            Status.CALLBACK if self.is_stopped else status,
             f"{longest} epochs left a duality gap of {gap:.1e} of the objective, and tol={tol:g} was asked for",
             remedies + ([Remedy.FLOAT64] if self._Z.dtype == np.float32 else []),
             iterations=longest,

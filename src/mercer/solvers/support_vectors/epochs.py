@@ -15,6 +15,7 @@ from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.support_vectors.svm_dual import BoxProblems
 from mercer.solvers.support_vectors.tables import row_squares, shares, weight_table
 from mercer.solvers.support_vectors.when_descent_stalls import Patience
+from mercer.watching import State, told
 
 # Multiplications per call of the core: a fraction of a second, after which an interrupt is noticed.
 _WORK_PER_CALL = 2**28
@@ -55,6 +56,7 @@ class Epochs:
         self._bounds = np.column_stack([problems.upper, problems.ridge, squares]).astype(Z.dtype)
         self._orders: dict[int, Array] = {}
         self._interrupted = threading.Event()
+        self.stopped = False
         n_problems = problems.targets.shape[1]
         self.histories: list[list[float]] = [[] for _ in range(n_problems)]
         self.stalled = np.zeros(n_problems, dtype=bool)
@@ -134,7 +136,7 @@ class Epochs:
             problems.epsilon,
             problems.constant,
         )
-        while (active := ~(group.progress[0] < 0)).any():
+        while (active := ~(group.progress[0] < 0)).any() and not self.stopped:
             # All problems that are not paused are in the same epoch, whose order depends on its number alone.
             order = self._order(int(group.epochs[active][0]))
             group.progress[1:] = 0
@@ -144,6 +146,9 @@ class Epochs:
                 core.descend(self._Z, order[start : start + step], tables)
             group.epochs[active] += 1
             self._judge(group, active, tol, patience)
+            gap = max(self.histories[group.columns.start + k][-1] for k in np.flatnonzero(active))
+            state = State("dual coordinate descent", int(group.epochs.max()), patience.epochs, gap=gap, tol=tol)
+            self.stopped |= told(state)
 
     def _order(self, epoch: int) -> Array:
         """Return the order of the rows in an epoch; if the rows are few, 16 orders take turns.

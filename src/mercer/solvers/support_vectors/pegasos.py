@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from mercer._typing import Array, Rows
+from mercer.checkpoints import LoopState, resumable
 from mercer.solvers.scores import linear_scores
 from mercer.solvers.solution import Remedy, Solution, Status
 from mercer.solvers.support_vectors.incumbent import Incumbent
@@ -67,17 +68,24 @@ def pegasos(
     """
     kind = check_loss("pegasos", loss, TAKES)
     state = _State(shape[1], shape[0], n_rows, C, kind.one_sided, epsilon if not kind.one_sided else 0.0)
-    history: list[float] = []
-    look = _FIRST_LOOK
-    for number in range(1, max_iter + 1):
-        for Z, Y, weight in passes():
-            state.update(Z, Y, weight)
-        if number in (look, max_iter):
-            look = max(look + 1, int(look * _LOOK_GROWTH))
-            state.measure(passes())
-            history.append(float(state.best.relative_gaps.max()))
-            if history[-1] <= tol:
+    history, look, number = list[float](), _FIRST_LOOK, 0
+    with resumable("averaged Pegasos", in_place=True) as loop:
+        if loop.state is not None:
+            history, look, number = loop.state["history"], loop.state["look"], loop.state["number"]
+            state.restore(loop.state["state"])
+        while True:
+            loop.advance(
+                {"history": history, "look": look, "number": number, "state": state.kept}, at=f"pass {number + 1}"
+            )
+            if number == max_iter or (history and history[-1] <= tol):
                 break
+            number += 1
+            for Z, Y, weight in passes():
+                state.update(Z, Y, weight)
+            if number in (look, max_iter):
+                look = max(look + 1, int(look * _LOOK_GROWTH))
+                state.measure(passes())
+                history.append(float(state.best.relative_gaps.max()))
     gap, passes_made = history[-1], number + len(history)
     found = Solution.converged(
         state.best.value, "averaged pegasos", iterations=number, history=history, gap=gap, passes=passes_made
@@ -100,6 +108,17 @@ class _State:
         self.tau, self.steps = 1.0, 0
         self.rng = np.random.RandomState(0)
         self.best = Incumbent(*self.sum.shape)
+
+    @property
+    def kept(self) -> LoopState:
+        """What the next pass depends on, for a checkpoint."""
+        best = (self.best.value, self.best.objectives, self.best.gaps)
+        return {**{name: value for name, value in vars(self).items() if name != "best"}, "best": best}
+
+    def restore(self, kept: LoopState) -> None:
+        """Take over what ``kept`` returned in another process."""
+        self.best.value, self.best.objectives, self.best.gaps = kept["best"]
+        vars(self).update({name: value for name, value in kept.items() if name != "best"})
 
     def update(self, Z: Rows, Y: Array, weight: Array | None) -> None:
         """Step along the rows of a block, a few together, in random order."""

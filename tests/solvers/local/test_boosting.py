@@ -1,0 +1,68 @@
+"""Boosted symmetric trees: bins, cells, what a sum of trees learns, and that held-out rows are not seen."""
+
+from itertools import islice
+
+import numpy as np
+
+from mercer.solvers.local.boosting import BINS, RATE, Bins, boosted
+
+
+def test_bins_part_the_values_of_a_column(rng):
+    few = rng.choice([-1.0, 0.5, 2.0], 100)
+    many = rng.standard_normal(5000)
+    bins = Bins.of(np.column_stack([few, few]))
+    assert bins.edges[0].tolist() == [-0.25, 1.25]
+    np.testing.assert_array_equal(bins.codes[0], np.searchsorted([-1.0, 0.5, 2.0], few))
+    bins = Bins.of(many[:, None])
+    assert len(bins.edges[0]) == BINS - 1
+    counts = np.bincount(bins.codes[0], minlength=BINS)
+    assert counts.min() >= 5000 // BINS - 1
+    assert counts.max() <= 5000 // BINS + 2
+
+
+def test_a_constant_column_has_one_bin():
+    bins = Bins.of(np.ones((20, 1)))
+    assert len(bins.edges[0]) == 0
+    tree, predicted = next(boosted(bins, np.zeros((20, 1)), np.ones(20), np.arange(20, dtype=np.int32), 0))
+    assert len(tree.columns) == 0
+    assert not predicted.any()
+
+
+def test_predictions_are_the_sums_of_the_cells(rng):
+    X = rng.standard_normal((300, 3))
+    bins, Y = Bins.of(X), np.column_stack([X[:, 0] > 0, X[:, 1]]).astype(float)
+    Y -= Y.mean(axis=0)
+    total = np.zeros_like(Y)
+    for tree, predicted in islice(boosted(bins, Y, np.ones(300), np.arange(300, dtype=np.int32), 0), 20):
+        total += tree.values[tree.cells(bins.codes)]
+        np.testing.assert_allclose(predicted, total)
+
+
+def test_the_value_of_a_cell_is_a_shrunken_mean_of_residuals(rng):
+    X, weight = rng.standard_normal((200, 2)), rng.uniform(0.5, 2, 200)
+    bins, Y = Bins.of(X), X[:, :1] ** 2 - 1
+    inside = np.arange(150, dtype=np.int32)
+    tree, _ = next(boosted(bins, Y, weight, inside, 0))
+    cells = tree.cells(bins.codes)[:150]
+    for cell in np.unique(cells):
+        some = inside[cells == cell]
+        expected = RATE * weight[some] @ Y[some, 0] / (weight[some].sum() + 1.0)
+        np.testing.assert_allclose(tree.values[cell, 0], expected, rtol=1e-9)
+
+
+def test_rows_outside_change_nothing(rng):
+    X = rng.standard_normal((200, 3))
+    bins, Y = Bins.of(X), rng.standard_normal((200, 1))
+    inside = np.arange(150, dtype=np.int32)
+    other = Y.copy()
+    other[150:] += 100
+    both = [list(islice(boosted(bins, y, np.ones(200), inside, 0), 30))[-1][1].copy() for y in (Y, other)]
+    np.testing.assert_array_equal(*both)
+
+
+def test_a_box_is_learned(rng):
+    X = rng.uniform(size=(4000, 5))
+    y = ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)).astype(float)[:, None] - 0.42
+    growing = boosted(Bins.of(X), y, np.ones(4000), np.arange(3000, dtype=np.int32), 0)
+    predicted = list(islice(growing, 100))[-1][1]
+    assert np.mean((predicted[3000:] - y[3000:]) ** 2) < 0.05 * y.var()
