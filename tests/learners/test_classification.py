@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 
-from mercer import KernelLogisticRegression, KernelRidgeClassifier, KernelSVC, as_blocks
+from mercer import Gaussian, KernelLogisticRegression, KernelRidgeClassifier, KernelSVC, as_blocks
 from mercer.state import UnsoundError, check_stored
 
 KINDS = [KernelLogisticRegression, KernelRidgeClassifier, KernelSVC]
@@ -44,3 +45,26 @@ def test_a_model_whose_coefficients_do_not_match_its_classes_is_refused(kind):
     model = kind(random_state=0).fit(*_rows(3)).set_params(class_weight={"z": 1.0})
     with pytest.raises(ValueError, match="class_weight names 'z'"):
         check_stored(model)
+
+
+@pytest.mark.parametrize("kind", [KernelRidgeClassifier, KernelSVC])
+def test_scores_that_are_no_probabilities_name_the_learners_that_have_them(kind):
+    X, y = _rows(2)
+    for model in (kind(random_state=0), kind(random_state=0).fit(X, y)):
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(AttributeError, match=r"KernelLogisticRegression.*CalibratedClassifierCV"):
+            model.predict_proba(X)
+        with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+            _ = model.nothing
+    calibrated = CalibratedClassifierCV(kind(random_state=0), cv=3).fit(X, y)
+    np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernel_is_that_of_the_map_with_numbers_for_its_parameters(kind):
+    X, y = _rows(2)
+    model = kind(Gaussian(gamma="scale"), n_components=32, random_state=0)
+    assert not hasattr(model, "kernel_")
+    kernel = model.fit(X, y).kernel_
+    assert kernel.gamma == pytest.approx(1 / (2 * X.var()))
+    assert model.set_params(n_components=64).fit(X, y).kernel_ == kernel

@@ -13,7 +13,7 @@ import mercer
 from mercer import Gaussian, KernelRidge, KernelRidgeClassifier, KernelSVC, Normalized
 from mercer.data import as_blocks
 from mercer.features import PartFeatures
-from mercer.kernels import Convolution, Spectrum, Subtree, WeisfeilerLehman
+from mercer.kernels import Convolution, Spectrum, Subsequence, Subtree, WeisfeilerLehman
 from mercer.storage import dumps, loads
 from mercer.structures import Bags, Graphs, Strings, Trees
 
@@ -33,6 +33,7 @@ def graph(i):
 
 OBJECTS = {
     "strings": (Normalized(Spectrum(2)), Strings([word(i) for i in range(N)])),
+    "subsequences": (Normalized(Subsequence(2)), Strings([word(i) for i in range(N)])),
     "graphs": (Normalized(WeisfeilerLehman(2)), Graphs([graph(i) for i in range(N)])),
     "trees": (Subtree(0.5), Trees(["(a (b c) d)" if i % 2 else "(a (b e) (d f))" for i in range(N)])),
     "bags": (
@@ -69,6 +70,29 @@ def test_other_learners(case):
     assert mercer.KernelPCA(kernel, n_components=2, map_components=64, random_state=0).fit_transform(X).shape == (N, 2)
     assert len(set(mercer.KernelKMeans(kernel, n_clusters=2, n_components=64, random_state=0).fit(X).labels_)) == 2
     assert mercer.KernelOneClassSVM(kernel, n_components=64, random_state=0).fit(X).predict(X).shape == (N,)
+
+
+@pytest.mark.parametrize("second", ["strings", "graphs", "bags"])
+def test_canonical_correlations_of_objects(second):
+    """The class is what two views of the same objects have in common: one of trees, one of another kind."""
+    (kernel, X), (y_kernel, V) = OBJECTS["trees"], OBJECTS[second]
+    model = mercer.KernelCCA(kernel, y_kernel, n_components=1, alpha=0.1, random_state=0).fit(X, V)
+    assert model.score(X, V) > 0.9
+    assert [scores.shape for scores in model.transform(X, V)] == [(N, 1), (N, 1)]
+    assert loads(dumps(model)).score(X, V) == model.score(X, V)
+    blocks = as_blocks(X, V, block_rows=7)
+    np.testing.assert_allclose(clone(model).fit(blocks).score(blocks), model.score(X, V), rtol=1e-6)
+
+
+def test_a_second_view_of_other_objects_is_refused():
+    (kernel, X), (y_kernel, V) = OBJECTS["trees"], OBJECTS["strings"]
+    model = mercer.KernelCCA(kernel, y_kernel, n_components=1, random_state=0).fit(X, V)
+    with pytest.raises(ValueError, match=r"KernelCCA: y\[1\] must be text"):
+        model.fit(X, ["a", None, *V.tolist()[2:]])
+    with pytest.raises(ValueError, match="KernelCCA: y must be Strings, got Trees"):
+        model.transform(X, X)
+    with pytest.raises(ValueError, match=r"KernelCCA: y is Strings.*rows of numbers"):
+        mercer.KernelCCA(kernel, Gaussian()).fit(X, V)
 
 
 def test_one_pass_in_parts_is_one_pass():
@@ -124,5 +148,5 @@ def test_errors_name_the_object():
         model.predict(["a", None])
     with pytest.raises(ValueError, match=r"KernelSVC: X is Strings.*compares rows of numbers"):
         KernelSVC().fit(X, Y)
-    with pytest.raises(ValueError, match="n_components must be an integer"):
+    with pytest.raises(ValueError, match="n_components must be 'auto' or an integer"):
         KernelSVC(kernel, n_components="many").fit(X, Y)

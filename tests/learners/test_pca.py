@@ -122,7 +122,7 @@ def test_blocks_threads_and_arrays_give_the_same_bits(rng):
 
 def test_products_alone_where_matrices_do_not_fit(rows):
     weight = np.linspace(0, 2, 300)
-    model = KernelPCA(Gaussian(gamma=0.3), n_components=3, random_state=0)
+    model = KernelPCA(Gaussian(gamma=0.3), n_components=3, map_components=100, random_state=0)
     direct = clone(model).fit(rows, sample_weight=weight)
     with config_context(memory=6 * 8 * 100**2 - 1):
         products = clone(model).fit(rows, sample_weight=weight)

@@ -62,7 +62,8 @@ def test_a_regressor_learns_row_by_row(rng, kind):
     learner.partial_fit(X[:20], y[:20])
     for t in range(20, 60):
         learner.partial_fit(X[t : t + 1], y[t : t + 1])
-    assert [model.predict_one(x) for x in _dicts(X)] == learner.predict(X).tolist()
+    one_by_one = [model.predict_one(x) for x in _dicts(X)]
+    assert one_by_one == pytest.approx(learner.predict(X).tolist(), rel=1e-9)  # rounding depends on the block
     again = pickle.loads(pickle.dumps(model))
     assert again.predict_one({"a": 0.5, "b": 0.5}) == model.predict_one({"a": 0.5, "b": 0.5})
 

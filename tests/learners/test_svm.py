@@ -142,10 +142,18 @@ def _assert_as_close_as_their_gaps(one, held):
     assert np.all(np.linalg.norm(difference, axis=1) <= bound)
 
 
-@pytest.mark.parametrize(("share", "solver", "gap"), [(0.125, "block descent", 1e-4), (0, "averaged pegasos", 5e-2)])
+BEYOND = [
+    (True, 0.125, "smoothed Newton-CG", 1e-4),
+    (False, 0.125, "block descent", 1e-4),
+    (False, 0, "averaged pegasos", 5e-2),
+]
+
+
+@pytest.mark.parametrize(("has_gram", "share", "solver", "gap"), BEYOND)
 @pytest.mark.parametrize("model", [KernelSVC(loss="hinge"), KernelSVR()], ids=["svc", "svr"])
-def test_plain_losses_beyond_the_budget(rows, model, share, solver, gap, monkeypatch):
+def test_plain_losses_beyond_the_budget(rows, model, has_gram, share, solver, gap, monkeypatch):
     monkeypatch.setattr("mercer.learners.svm._DUAL_SHARE", share)
+    monkeypatch.setattr("mercer.fitting.FeatureRows.has_gram", has_gram)
     X, y = rows[0], _target(model, rows[1])
     model = clone(model).set_params(n_components=40, C=0.02, random_state=0)
     held = clone(model).fit(X, y)

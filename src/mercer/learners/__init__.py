@@ -16,9 +16,11 @@ from mercer.learners.logistic import KernelLogisticRegression
 from mercer.learners.one_class import KernelOneClassSVM
 from mercer.learners.online.fogd import FOGDClassifier, FOGDRegressor
 from mercer.learners.online.nogd import NOGDClassifier, NOGDRegressor
+from mercer.learners.online.tracking import TrackingClassifier
 from mercer.learners.pca import KernelPCA
 from mercer.learners.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.learners.svm import KernelSVC, KernelSVR
+from mercer.learners.table_model import TableModel
 
 __all__ = [
     "BudgetClassifier",
@@ -41,6 +43,8 @@ __all__ = [
     "LocalKernelRidgeClassifier",
     "NOGDClassifier",
     "NOGDRegressor",
+    "TableModel",
+    "TrackingClassifier",
     "TunedClassifier",
     "TunedRegressor",
     "TuningReport",

@@ -4,7 +4,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from scipy.linalg import LinAlgError
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
@@ -12,10 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Block, Blocks, as_blocks
+from mercer.data.lazy import lazily
+from mercer.data.sources.collections import is_collection
 from mercer.engines import rows_of
 from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows, MapPlan
 from mercer.fitting.second_view import SecondView, as_view
+from mercer.fitting.width import Solver
 from mercer.kernels import Kernel
 from mercer.learners.base import SOLVED
 from mercer.learners.two_views import TwoViews, mean_correlation, scores_along
@@ -23,10 +25,14 @@ from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
 from mercer.solvers.spectra.canonical import Canonical
 from mercer.state import Count, Member, Reals, Stored
+from mercer.structures.ragged import stack_rows
 from mercer.validation import check_integer, check_memory, check_real
 
 # Matrices of the width of both maps, in float64, that the solve holds at once.
 _SQUARE_MATRICES = 5
+# Features of "auto". The penalty is relative to the variance of a feature: more features mean a weaker penalty, and at
+# 1024 features noise of a few thousand rows is found to be correlated.
+_WIDTH = 100
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
@@ -45,8 +51,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         Of the rows of Y; by default as ``kernel``.
     n_components : int, default=2
         Number of pairs of directions.
-    map_components : int, default=100
-        Number of features D of each map.
+    map_components : int or "auto", default="auto"
+        Number of features D of each map. "auto" takes 100, or fewer under a memory limit: with more features of few
+        rows, raise alpha too, whose unit is the mean variance of a feature.
     features, y_features : feature map, optional
         Maps of your own; the kernel and ``map_components`` are then not used.
     alpha : float, default=1e-3
@@ -115,7 +122,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         y_kernel: Kernel | None = None,
         *,
         n_components: int = 2,
-        map_components: int = 100,
+        map_components: int | str = "auto",
         features: FeatureMap | None = None,
         y_features: FeatureMap | None = None,
         alpha: float = 1e-3,
@@ -157,7 +164,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         return super().fit(X, y, sample_weight)
 
     def transform(self, X: RowsLike | Blocks, y: RowsLike | Blocks | None = None) -> Array | tuple[Array, Array]:
-        """Return the scores of the rows of X, an array or ``Blocks``; with y the pair of scores of both views."""
+        """Return the scores of the rows of X, an array or ``Blocks``; with y the pair of scores of both views.
+
+        The scores of a Dask array or data frame are a lazy collection; give it without y.
+        """
+        if is_collection(X) and y is None:
+            check_is_fitted(self)
+            return lazily(self, "transform", X)
         return self._x_scores(X) if y is None else self._both_scores(X, y)
 
     def score(
@@ -167,8 +180,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         check_is_fitted(self)
         name = type(self).__name__
         if isinstance(X, Blocks):
-            parts = [as_view(name, target) for target in X.targets()]
-            y = sparse.vstack(parts) if sparse.issparse(parts[0]) else np.concatenate(parts)
+            y = stack_rows([as_view(name, target, self.y_feature_map_.domain) for target in X.targets()])
         if y is None:
             raise ValueError(f"{name}: score needs both views: score(X, y), or score(as_blocks(X, Y)).")
         x_scores, y_scores = (scores.astype(np.float64) for scores in self._both_scores(X, y))
@@ -191,7 +203,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
     def _y_scores(self, y: RowsLike | Blocks) -> Array:
         name = type(self).__name__
-        blocks = y if isinstance(y, Blocks) else as_blocks(as_view(name, y), owner=name)
+        blocks = y if isinstance(y, Blocks) else as_blocks(as_view(name, y, self.y_feature_map_.domain), owner=name)
         if blocks.width != self.n_y_features_in_:
             raise ValueError(f"{name}: y has {blocks.width} columns, and had {self.n_y_features_in_} in fit.")
 
@@ -202,8 +214,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             return rows_of(self._engine, work, blocks.recut(None, name))
 
     def _map_plan(self) -> MapPlan:
-        name, wanted, natural = type(self).__name__, self.map_components, self._natural_kernel
-        return MapPlan.of(name, self.kernel, wanted, self.features, natural, width_name="map_components")
+        return self._plan_of(self.map_components, width_name="map_components")
+
+    def _solver(self) -> Solver:
+        return Solver(n_squares=4 * _SQUARE_MATRICES, is_dense=True, width=_WIDTH)  # matrices of the width of both maps
 
     def _y_map_plan(self) -> MapPlan:
         return MapPlan.of(
@@ -214,12 +228,17 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
             self._natural_kernel,
             width_name="map_components",
             given_name="y_features",
+            solver=self._solver(),
         )
 
     def _targets(self, rng: np.random.RandomState) -> SecondView:
         plan, size = self._y_map_plan(), self._map_plan().sample_rows
         return SecondView(
-            type(self).__name__, draw=lambda sample: plan.draw(sample, rng), size=size, seed=rng.randint(2**31 - 1)
+            type(self).__name__,
+            draw=lambda sample: plan.draw(sample, rng),
+            size=size,
+            seed=rng.randint(2**31 - 1),
+            domain=plan.domain,
         )
 
     def _check_params(self) -> None:

@@ -7,8 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, Rows, RowsLike
 from mercer.data import Blocks
+from mercer.data.sources.collections import is_collection
 from mercer.fitting import FeatureRows
 from mercer.learners.base import LinearLearner
+from mercer.learners.chunks import Out, lazy_results, written
 from mercer.learners.far_rows import FarRows, GatheredFarRows
 from mercer.learners.posterior import Posterior
 from mercer.learners.predictions import rows_to_score
@@ -24,18 +26,31 @@ class Deviations(LinearLearner):
     _posterior: Posterior | None = None
 
     @overload
-    def predict(self, X: RowsLike | Blocks) -> Array: ...
+    def predict(self, X: RowsLike | Blocks, *, out: Out = None) -> Array: ...
     @overload
     def predict(self, X: RowsLike | Blocks, *, return_std: bool) -> Array | tuple[Array, Array]: ...
 
-    def predict(self, X: RowsLike | Blocks, *, return_std: bool = False) -> Array | tuple[Array, Array]:
+    def predict(
+        self, X: RowsLike | Blocks, *, return_std: bool = False, out: Out = None
+    ) -> Array | tuple[Array, Array]:
         """Return the predictions for the rows of X, an array or ``Blocks``.
 
         With ``return_std``, also the standard deviation of a new y at each row, noise included, in the shape of the
         predictions: the Gaussian-process posterior on the features (``mercer.learners.posterior``). It needs
         ``posterior=True`` at ``fit``, and D^2 multiplications per row.
+
+        With ``out``, an array or the path of a .npy file, the predictions are written there chunk by chunk, and the
+        array or the mapped file is returned: for streams whose results do not fit in memory.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            if return_std:
+                raise ValueError(f"{type(self).__name__}: a Dask collection takes no return_std; predict partitions.")
+            return lazy_results(self, "predict", X, out)
+        if out is not None:
+            if return_std:
+                raise ValueError(f"{type(self).__name__}: out takes the predictions alone; leave out return_std.")
+            return written(self, "predict", X, out)
         if not return_std:
             return self._scores(X)
         if self._posterior is None:
@@ -49,7 +64,7 @@ class Deviations(LinearLearner):
         return mean, deviations.reshape(mean.shape)
 
     def _deviations(self, X: RowsLike | Blocks, posterior: Posterior) -> Array:
-        shrinker = self._shrinker()
+        shrinker = self.shrinker()
         sketch = None if shrinker is None or shrinker.leverage is None else shrinker.leverage.sketch
 
         def work(rows: Rows) -> Array:

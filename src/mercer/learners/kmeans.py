@@ -11,7 +11,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, Rows, RowsLike, Seed
+from mercer.checkpoints import kept
 from mercer.data import Blocks, as_blocks
+from mercer.data.lazy import lazily
+from mercer.data.sources.collections import is_collection
 from mercer.engines import rows_of
 from mercer.features import FeatureMap
 from mercer.fitting import Assignment, FeatureRows, MapPlan, lloyd, mini_batches
@@ -54,8 +57,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     ----------
     kernel : Kernel, default=Gaussian()
     n_clusters : int, default=8
-    n_components : int, default=100
-        Number of features D.
+    n_components : int or "auto", default="auto"
+        Number of features D. "auto" takes 1024 features, or fewer under a memory limit; for kernels that count parts of
+        objects, 2^18 hashed columns, which are sparse.
     features : feature map, optional
         A map of your own; ``kernel`` and ``n_components`` are then not used.
     init : "k-means++", "random" or array of shape (n_clusters, n_features), default="k-means++"
@@ -133,7 +137,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         kernel: Kernel | None = None,
         *,
         n_clusters: int = 8,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         features: FeatureMap | None = None,
         init: str | RowsLike = "k-means++",
         n_init: int | str = "auto",
@@ -160,11 +164,15 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def predict(self, X: RowsLike | Blocks) -> Array:
         """Return the number of the nearest centre of each row of X, an array or ``Blocks``."""
         check_is_fitted(self)
+        if is_collection(X):
+            return lazily(self, "predict", X)
         return self._of_features(self._nearest_numbers, X)
 
     def transform(self, X: RowsLike | Blocks) -> Array:
         """Return the distances of each row of X, an array or ``Blocks``, to the centres, in the space of features."""
         check_is_fitted(self)
+        if is_collection(X):
+            return lazily(self, "transform", X)
         return self._of_features(lambda Z: distances(Z, self.cluster_centers_), X)
 
     def score(self, X: RowsLike | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -181,6 +189,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _squares(self, Z: Rows) -> Array:
         return squared_distances(Z, squared_norms(Z), self.cluster_centers_)
+
+    def _stays_local(self) -> str:
+        if self.batch_size is None:
+            return ""
+        return "batch_size goes through the rows one after the other, in one process. Leave it out for rows elsewhere."
 
     def _map_plan(self) -> MapPlan:
         plan = super()._map_plan()
@@ -206,17 +219,32 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         best: tuple[Solution, Array | None] | None = None
         with one_blas_thread():  # BLAS threads would keep spinning next to the threads of the pool
             seeds, heads = self._seeds(rows), self._heads(rows)
-            for _ in range(self._n_starts()):
-                assignment = Assignment(rows, self.n_clusters, self._nearest(rows, heads))
-                solution = self._iterated(assignment, seeds(rng))
+            for number in range(self._n_starts()):
+                start = seeds(rng)
+                solution, labels = self._from_start(rows, heads, start, number)
                 if best is None or solution.history[-1] < best[0].history[-1]:
-                    best = solution, assignment.labels
+                    best = solution, labels
         assert best is not None  # noqa: S101
         solution, labels = best
         self.inertia_, self.cluster_centers_ = solution.history[-1], solution.value
         self._n_features_out = self.n_clusters
         self.labels_ = self._labels(rows) if labels is None else first_of_equals(labels, self.cluster_centers_)
         return solution
+
+    def _from_start(
+        self, rows: FeatureRows, heads: Heads | None, centres: Array, number: int
+    ) -> tuple[Solution, Array | None]:
+        """Return the solution from some centres, and the cluster of each row where it is known."""
+
+        def run() -> tuple[Solution, Array | None, list[Array]]:
+            assignment = Assignment(rows, self.n_clusters, self._nearest(rows, heads))
+            solution = self._iterated(assignment, centres)
+            return solution, assignment.labels, [] if heads is None else heads.kept
+
+        solution, labels, of_rows = kept(f"start {number + 1}", run)
+        if heads is not None:  # the next start needs those of a start that another process has made
+            heads.restore(of_rows)
+        return solution, labels
 
     def _iterated(self, assignment: Assignment, centres: Array) -> Solution:
         if self.batch_size is None:

@@ -30,8 +30,9 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
     Parameters
     ----------
     kernel : Kernel, default=Gaussian()
-    n_components : int, default=100
-        Number of features D.
+    n_components : int or "auto", default="auto"
+        Number of features D. "auto" takes 1024 features, or fewer under a memory limit; for kernels that count parts of
+        objects, 2^18 hashed columns, which are sparse.
     features : feature map, optional
         A map of your own; ``kernel`` and ``n_components`` are then not used.
     nu : float in (0, 1], default=0.5
@@ -83,7 +84,7 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         features: FeatureMap | None = None,
         nu: float = 0.5,
         tol: float = 1e-4,
@@ -128,6 +129,8 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
         """Return -1 for the outliers among the rows of X, an array or ``Blocks``, and 1 for the others."""
         return np.where(self._scores(X) < 0, -1, 1)
 
+    _has_curve = False
+
     def _far_rows(self) -> FarRows:
         return FarRows(None)  # far rows are what this model looks for
 
@@ -141,6 +144,9 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
             raise ValueError(f"{name}: nu must be a number in (0, 1], a share of the rows, got {self.nu!r}.")
         check_real(name, "tol", self.tol, least=0, strict=True)
         check_integer(name, "max_iter", self.max_iter)
+
+    def _stays_local(self) -> str:
+        return "a dual variable of each row is kept in this process, which rows elsewhere do not allow. Fit a sample."
 
     def _solve(self, rows: FeatureRows) -> Solution:
         name, nu, tol, max_iter = type(self).__name__, float(self.nu), float(self.tol), self.max_iter

@@ -10,9 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, Rows, RowsLike, Seed
 from mercer.data import Blocks, as_blocks
+from mercer.data.lazy import lazily
+from mercer.data.sources.collections import is_collection
 from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows, MapPlan
 from mercer.fitting.map_plan import BLOCK_ROWS
+from mercer.fitting.width import Solver
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners.base import SOLVED
 from mercer.learners.ridge import KernelRidge
@@ -43,8 +46,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     kernel : Kernel, default=Gaussian()
     n_components : int, optional
         Number of principal components; by default all with a variance above rounding.
-    map_components : int, default=100
-        Number of features D of the map.
+    map_components : int or "auto", default="auto"
+        Number of features D of the map. "auto" takes 1024 features, or fewer under a memory limit; for kernels that
+        count parts of objects, 2^18 hashed columns, which are sparse.
     features : feature map, optional
         A map of your own; ``kernel`` and ``map_components`` are then not used.
     fit_inverse_transform : bool, default=False
@@ -106,12 +110,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         inverse_=Member(KernelRidge, {"n_features_in_": "c"}, nullable=True),
     )
 
+    n_components: int | None
+
     def __init__(
         self,
         kernel: Kernel | None = None,
         *,
         n_components: int | None = None,
-        map_components: int = 100,
+        map_components: int | str = "auto",
         features: FeatureMap | None = None,
         fit_inverse_transform: bool = False,
         alpha: float | str = "gcv",
@@ -132,6 +138,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def transform(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of the rows of X, an array or ``Blocks``, along the principal axes."""
         check_is_fitted(self)
+        if is_collection(X):
+            return lazily(self, "transform", X)
         return self._of_features(self._scores_of, X)
 
     def inverse_transform(self, X: RowsLike | Blocks) -> Array:
@@ -163,8 +171,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         return scores
 
     def _map_plan(self) -> MapPlan:
-        name, wanted, natural = type(self).__name__, self.map_components, self._natural_kernel
-        return MapPlan.of(name, self.kernel, wanted, self.features, natural, width_name="map_components")
+        return self._plan_of(self.map_components, width_name="map_components")
+
+    def _solver(self) -> Solver:
+        return Solver(n_squares=_SQUARE_MATRICES + 2)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -175,11 +185,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         super()._check_size(plan, blocks)
         if self.fit_inverse_transform:
             n_rows = min(BLOCK_ROWS, blocks.n_rows or BLOCK_ROWS)
-            n_features = check_integer(type(self).__name__, "map_components", self.map_components)
-            n_bytes = 8 * blocks.width * (_PRE_IMAGES * n_rows + 3 * n_features)
+            n_bytes = 8 * blocks.width * (_PRE_IMAGES * n_rows + 3 * plan.n_features)
             way_out = "Leave fit_inverse_transform out, or take fewer columns."
             what = f"pre-images of {n_rows} rows of {blocks.width} columns, dense"
             check_memory(type(self).__name__, "fit_inverse_transform", True, n_bytes, what, way_out=way_out)
+
+    def _stays_local(self) -> str:
+        if not self.fit_inverse_transform:
+            return ""
+        return "fit_inverse_transform learns from all rows in this process. Leave it out for rows elsewhere."
 
     def _solve(self, rows: FeatureRows) -> Solution:
         name, wanted = type(self).__name__, self.n_components

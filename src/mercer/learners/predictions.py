@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array, Rows, RowsLike
 from mercer.config import config_context
 from mercer.data import Block, Blocks, as_blocks
+from mercer.data.sources.collections import is_collection
 from mercer.engines import Engine, Local, rows_of
 from mercer.features import FeatureMap
 from mercer.fitting.map_plan import rows_per_block
@@ -27,7 +28,7 @@ _SCORED_BYTES, _SCORED_ROWS, _SHARES = 2**25, 256, 8
 class Predictor(KnowsFarRows):
     """An estimator that works on rows block by block, on the threads that it was given."""
 
-    _engine: ClassVar[Engine] = Local()
+    _engine: ClassVar[Engine] = Local()  # of predictions
     n_jobs: int | None
     n_features_in_: int
     feature_names_in_: Array
@@ -52,6 +53,11 @@ class Predictor(KnowsFarRows):
         """
         check_is_fitted(self)
         name = type(self).__name__
+        if is_collection(X):
+            raise ValueError(
+                f"{name}: this method takes no Dask collection. Call it on each partition, with map_partitions or "
+                "map_blocks."
+            )
         blocks = (
             X if isinstance(X, Blocks) else as_blocks(check_objects(self, domain_of(self), X, reset=False), owner=name)
         )
@@ -83,7 +89,7 @@ class LinearScores(Predictor):
         """Return the features of X times the coefficients, plus the intercept: (n,) for one target, else (n, k)."""
         check_is_fitted(self)
         coef, feature_map = np.atleast_2d(self.coef_).T, self.feature_map_
-        shrinker = self._shrinker()
+        shrinker = self.shrinker()
         weights = coef if shrinker is None else shrinker.with_sketch(coef)
 
         def work(rows: Rows) -> Array:
@@ -92,12 +98,12 @@ class LinearScores(Predictor):
             return scores
 
         def size(blocks: Blocks) -> int:
-            return rows_to_score(blocks, feature_map.features_per_row)
+            return rows_to_score(blocks, feature_map.features_at_once)
 
         scores = self._results(X, work, "score", size, None if shrinker is None else shrinker.finish)
         return scores.ravel() if self.coef_.ndim == 1 else scores
 
-    def _shrinker(self) -> Shrinker | None:
+    def shrinker(self) -> Shrinker | None:
         """Return what shrinks the scores of far rows."""
         return None
 

@@ -122,9 +122,14 @@ def _with_probes(Y: Array, weight: Array | None, first_row: int, n_probes: int) 
     return np.hstack([Y, signs])
 
 
-def solve_one(system: CentredSystem, alpha: float, tol: float) -> Solution:
-    """Solve for one alpha by conjugate gradients."""
-    return conjugate_gradients(lambda v: np.asarray(system.product(v) + alpha * v), system.right, tol=tol)
+def solve_one(system: CentredSystem, alpha: float, tol: float, gain_tol: float = 0.0) -> Solution:
+    """Solve for one alpha by conjugate gradients, preconditioned by the leading part of G on sampled rows."""
+    inverse = system.rows.leading_part().inverse(system.weight, alpha)
+
+    def product(direction: Array) -> Array:
+        return np.asarray(system.product(direction) + alpha * direction)
+
+    return conjugate_gradients(product, system.right, precondition=inverse, tol=tol, gain_tol=gain_tol)
 
 
 def solve_path(system: CentredSystem, alphas: Array, n_rows: float, tol: float) -> tuple[Solution, Array, Array]:

@@ -86,9 +86,9 @@ class Leverage:
         return len(self.limits)
 
     @classmethod
-    def of(cls, rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> "Leverage | None":
-        """Return the estimator of a ridge solution (D, k); None with few rows, or where G + alpha I has no factor."""
-        if rows.n_rows < _ROWS_PER_FEATURE * rows.n_features:
+    def of(cls, rows: FeatureRows, moments: Moments, coef: Array, alpha: float, n_rows: int) -> "Leverage | None":
+        """Return the estimator of a ridge solution (D, k) on ``n_rows`` rows; None with few rows or no factor."""
+        if n_rows < _ROWS_PER_FEATURE * rows.n_features:
             return None
         gram, cross, squares = moments.centred()
         residual = squares - np.einsum("ij,ij->j", coef, 2 * cross - gram @ coef)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from mercer._typing import Array, RowsLike
 from mercer.data import Blocks, as_blocks
+from mercer.data.sources.collections import is_collection
 from mercer.features import FeatureMap
 from mercer.fitting import Targets
 from mercer.kernels import Kernel
@@ -34,13 +35,24 @@ def training_rows(
     targets: T,
     *,
     reset: bool = True,
+    collections: bool = False,
 ) -> tuple[Blocks, T]:
     """Return blocks of rows with y and weights, and the targets, which know whether y has been checked.
 
-    With ``reset`` the estimator keeps the number and the names of the columns; else both must be those of ``fit``.
+    With ``reset`` the estimator keeps the number and the names of the columns; else both must be those of ``fit``. Dask
+    collections are refused without ``collections``.
     """
     name = type(estimator).__name__
     y = y if targets.required else None
+    if is_collection(X):
+        if not collections:
+            raise ValueError(
+                f"{name}: X is a Dask collection, and {name} works on rows of this process. Give as_blocks(X, y), "
+                "which computes one partition after the other here."
+            )
+        if y is None and targets.required:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        X, y, sample_weight = as_blocks(X, y, sample_weight=sample_weight, owner=name), None, None
     if isinstance(X, Blocks):
         if y is not None or sample_weight is not None:
             raise ValueError(f"{name}: X is Blocks, which bring their own y and weights. Give them to as_blocks.")

@@ -31,7 +31,7 @@ class TwoViews:
     @classmethod
     def of(cls, rows: FeatureRows) -> "TwoViews":
         """Return the moments of one pass over rows whose targets are the features of the second view."""
-        n_x, some = rows.n_features, rows.targets.encode(next(rows.blocks.labelled()))
+        n_x, some = rows.n_features, _first_targets(rows)
         empty = Moments.of(n_x + some.shape[1], 0, _origin(rows, some))
 
         def work(Z: Rows, Y: Rows, weight: Array | None) -> Moments:
@@ -68,6 +68,20 @@ def mean_correlation(A: Array, B: Array, weight: Array) -> float:
     A, B = A - np.average(A, axis=0, weights=weight), B - np.average(B, axis=0, weights=weight)
     apart, together = (weight @ A**2) * (weight @ B**2), weight @ (A * B)
     return float(np.mean(np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0)))
+
+
+def _first_targets(rows: FeatureRows) -> Rows:
+    """Return the encoded targets of the first block, made where the rows are."""
+    if rows.passes.engine.shares_memory:
+        return rows.targets.encode(next(rows.blocks.labelled()))
+    first, encode = rows.blocks.first_row, rows.targets.encode
+    # Only one block of features travels: the work on the others returns nothing.
+    found = rows.passes.map(
+        "first block", lambda block: encode(block) if block.first_row == first else None, rows.blocks
+    )
+    some = next(found)
+    assert some is not None  # noqa: S101 - the first block
+    return some
 
 
 def _origin(rows: FeatureRows, some: Rows) -> Array | None:

@@ -10,6 +10,7 @@ from mercer.learners.base import KernelLearner
 class UnsupervisedLearner(KernelLearner):
     """A learner of the features alone; a y given to ``fit`` is not used."""
 
+    _has_curve = False
     _overflow = (
         "products of the features overflow. Scale the rows down "
         "(sklearn.preprocessing.StandardScaler), or pass float64."

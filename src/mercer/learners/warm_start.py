@@ -8,9 +8,11 @@ import joblib
 import numpy as np
 
 from mercer._typing import Array
+from mercer.data import Blocks
 from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows, MapPlan, Sample, WarmStart
 from mercer.learners.base import LINEAR, LinearLearner
+from mercer.learners.by_newton import rows_for_gram
 from mercer.solvers import Solution
 from mercer.state import Count, Reals, Stored, Text
 
@@ -29,11 +31,17 @@ class WarmLearner(LinearLearner):
     _map_hash: str | None
     _duals: Array | None
 
+    def _rows_to_survey(self, plan: MapPlan, blocks: Blocks) -> int:
+        return rows_for_gram(plan, blocks)
+
+    def _keeps_map_of(self, earlier: Self) -> bool:
+        self._map_hash = self._hash(self.n_features_in_) if self.warm_start else None
+        return self._map_hash is not None and self._map_hash == getattr(earlier, "_map_hash", None)
+
     def _map_and_start(
         self, plan: MapPlan, sample: Sample, rng: np.random.RandomState, earlier: Self
     ) -> tuple[FeatureMap, WarmStart | None]:
-        self._map_hash = self._hash(sample.rows.shape[1]) if self.warm_start else None
-        if self._map_hash is None or self._map_hash != getattr(earlier, "_map_hash", None):
+        if not self._keeps_map_of(earlier):
             return super()._map_and_start(plan, sample, rng, earlier)
         # The coefficients of the last fit have a meaning on the same map only.
         coef = np.vstack([np.atleast_2d(earlier.coef_).T, np.atleast_1d(earlier.intercept_)])

@@ -4,8 +4,19 @@
 ``describe`` returns the description of a file.
 """
 
+from mercer.storage.checkpoints import CheckpointFolder
 from mercer.storage.errors import ModelFileError
 from mercer.storage.files import atomic_file
 from mercer.storage.models import Description, describe, dumps, load, loads, save
 
-__all__ = ["Description", "ModelFileError", "atomic_file", "describe", "dumps", "load", "loads", "save"]
+__all__ = [
+    "CheckpointFolder",
+    "Description",
+    "ModelFileError",
+    "atomic_file",
+    "describe",
+    "dumps",
+    "load",
+    "loads",
+    "save",
+]

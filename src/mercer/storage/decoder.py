@@ -11,7 +11,7 @@ from mercer._typing import Array, Csr
 from mercer.kernels import Kernel
 from mercer.state import LARGEST_DEGREE
 from mercer.storage import registry
-from mercer.storage.encoder import DEEPEST, DTYPES, Node
+from mercer.storage.encoder import DEEPEST, DTYPES, OBJECT, Node
 from mercer.storage.errors import ModelFileError
 from mercer.validation import check_csr
 
@@ -41,9 +41,10 @@ class Decoder:
         self._arrays: dict[tuple[str, tuple[int, ...]], Array] = {}
         self._readers: dict[str, Callable[[_Fields, int], object]] = {
             "array": self._array,
+            "arrays": self._array_of_arrays,
             "csr": self._csr,
             "dict": self._dict,
-            "dtype": lambda node, depth: _dtype(node["value"]),
+            "dtype": lambda node, depth: np.dtype(object) if node["value"] == OBJECT else _dtype(node["value"]),
             "estimator": self._estimator,
             "float": _special_float,
             "kernel": self._kernel,
@@ -92,6 +93,15 @@ class Decoder:
         if key not in self._arrays:  # attributes that were one array are one array again
             self._arrays[key] = stored.transpose(np.argsort(axes)) if axes else stored
         return self._arrays[key]
+
+    def _array_of_arrays(self, node: _Fields, depth: int) -> Array:
+        items = self._items(node, depth)
+        if not items or not all(isinstance(item, np.ndarray) for item in items):
+            raise ModelFileError("an array of arrays holds something else")
+        values = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            values[i] = item
+        return values
 
     def _scalar(self, node: _Fields, depth: int) -> object:
         value = self._decode(node["value"], depth)

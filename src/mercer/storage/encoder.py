@@ -35,6 +35,9 @@ DTYPES = {
     }.items()
 }
 
+# The name of NumPy's type of objects, which no array of numbers in a file has.
+OBJECT = "OBJECT"
+
 
 class Encoder:
     """Collects the arrays of a model in ``tensors``, while ``encode`` returns the JSON that refers to them."""
@@ -69,7 +72,7 @@ class Encoder:
             case slice():
                 return {"kind": "slice", "value": [value.start, value.stop, value.step]}
             case np.dtype():
-                return {"kind": "dtype", "value": _dtype(value, where)}
+                return {"kind": "dtype", "value": OBJECT if value.kind == "O" else _dtype(value, where)}
             case np.random.RandomState():
                 return self._random_state(value, where)
             case Kernel():
@@ -94,6 +97,8 @@ class Encoder:
 
     def _new_array(self, value: Array, where: str) -> Node:
         if value.dtype.kind == "O":
+            if value.ndim == 1 and len(value) and all(isinstance(item, np.ndarray) for item in value):
+                return {"kind": "arrays", "items": [self._array(item, where) for item in value]}
             values = [self._plain(item, where) for item in value.ravel().tolist()]
             return {"kind": "objects", "shape": list(value.shape), "values": values}
         if value.dtype.kind in "US":
@@ -193,7 +198,7 @@ def _refused_dtype(dtype: np.dtype[np.generic], where: str) -> ModelFileError:
 def _refused_class(value: Kernel | BaseEstimator, where: str) -> ModelFileError:
     return ModelFileError(
         f"mercer.save: {where} is a {type(value).__name__}, a class that a model file cannot name: files hold "
-        "mercer's estimators and kernels, and scikit-learn's pipeline, scalers and encoders."
+        "mercer's estimators and kernels, and the transformers of scikit-learn that docs/howto/saving.md lists."
     )
 
 

@@ -74,12 +74,60 @@ def _sweep(target: Path) -> None:
     The system releases a lock when its process ends, in whatever way. On Windows, a file that is being written cannot
     be removed. On a file system without locks, nothing is removed.
     """
-    left = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.part")
-    with suppress(OSError), os.scandir(target.parent) as entries:
+    _remove_matching(target.parent, re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.part"))
+
+
+def remove_unfinished(folder: Path, prefix: str) -> None:
+    """Remove the unfinished files of killed processes in a folder, of all targets whose names begin with a prefix."""
+    _remove_matching(folder, re.compile(re.escape(f".{prefix}") + r".*\.[0-9a-f]{8}\.part"))
+
+
+def _remove_matching(folder: Path, left: "re.Pattern[str]") -> None:
+    with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if left.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 with suppress(OSError):
                     _remove_unlocked(entry.path)
+
+
+class Lock:
+    """A file that one process holds; the system lets it go when the process ends, in whatever way."""
+
+    def __init__(self, path: Path, descriptor: int):
+        self._path, self._descriptor = path, descriptor
+
+    @classmethod
+    def of(cls, path: Path) -> "Lock | None":
+        """Return the lock of a path, or None where another process, or another part of this one, holds it.
+
+        A file system without locks lets everybody have it.
+        """
+        while True:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            if fcntl is None:
+                return cls(path, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                return None
+            except OSError:  # no locks here
+                return cls(path, descriptor)
+            if os.fstat(descriptor).st_nlink > 0:
+                return cls(path, descriptor)
+            os.close(descriptor)  # its last holder has removed it in between
+
+    def release(self, *, remove: bool) -> None:
+        """Let the lock go, and remove its file."""
+        if self._descriptor < 0:
+            return
+        if remove and fcntl is not None:
+            self._path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+        if remove and fcntl is None:  # Windows removes no open file
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+        self._descriptor = -1
 
 
 def _remove_unlocked(path: str) -> None:

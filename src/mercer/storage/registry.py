@@ -20,11 +20,12 @@ from mercer.storage import foreign
 
 # The modules of public classes, the top level first, whose names load their modules on first use.
 _PUBLIC = (mercer, kernels, features, gram)
-_NOT_IN_FILES = ("FunctionKernel",)  # it holds a user's function
+_NOT_IN_FILES = ("FunctionKernel", "Parts")  # they hold a user's function
 
 _OTHER_ESTIMATORS: Mapping[str, Collection[str]] = {
     "mercer.data": ("TablePreparation",),
-    "mercer.learners": ("BudgetClassifier", "BudgetRegressor"),
+    "mercer.data.object_column": ("ObjectColumn",),
+    "mercer.learners": ("BudgetClassifier", "BudgetRegressor", "TrackingClassifier"),
     "mercer.learners.local.preparation": ("ColumnPreparation",),
     "mercer.learners.table_model": ("TableModel",),
     **foreign.MODULES,

@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,6 +56,10 @@ def rows_and_classes(n=700, n_classes=3, seed=0):
     return X, np.array(list("abcd"))[np.digitize(values, cuts)]
 
 
+def projects(update, maintenance):
+    return update == "newton" or maintenance in ("project", "project_newest")
+
+
 def made(update, maintenance, **params):
     return BudgetClassifier(
         Gaussian(gamma=0.5), budget=15, update=update, maintenance=maintenance, random_state=0, **params
@@ -64,10 +69,11 @@ def made(update, maintenance, **params):
 @pytest.mark.parametrize(("update", "maintenance"), PAIRS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_cuts_files_and_copies_in_mid_stream_leave_the_bits(update, maintenance, n_classes, tmp_path):
-    """And the budget is never exceeded."""
+    """And the budget is never exceeded. Projections wait for eight rows: cuts at multiples of eight leave the bits."""
     X, y = rows_and_classes(500, n_classes)
     whole, parts = made(update, maintenance).fit(X, y), made(update, maintenance)
-    for i, (start, stop) in enumerate([(0, 1), (1, 100), (100, 130), (130, 420), (420, 500)]):
+    cuts = (0, 8, 104, 128, 424, 500) if projects(update, maintenance) else (0, 1, 100, 130, 420, 500)
+    for i, (start, stop) in enumerate(pairwise(cuts)):
         parts.partial_fit(X[start:stop], y[start:stop], classes=np.unique(y))
         assert len(parts.support_vectors_) <= 15
         if i % 2:
@@ -77,9 +83,20 @@ def test_cuts_files_and_copies_in_mid_stream_leave_the_bits(update, maintenance,
             parts = pickle.loads(pickle.dumps(parts))
     assert len(whole.support_vectors_) == 15 or maintenance in ("project", "project_newest")
     assert (parts.n_seen_, parts.n_mistakes_) == (whole.n_seen_, whole.n_mistakes_)
-    for name in ("coef", "rows", "born", "between", "inverse", "covariance", "mean", "totals"):
+    for name in ("coef", "rows", "born", "between", "inverse", "reduction", "totals"):
         np.testing.assert_array_equal(getattr(parts.state_, name), getattr(whole.state_, name), err_msg=name)
     np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize(("update", "maintenance"), [pair for pair in PAIRS if projects(*pair)])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_other_cuts_change_projections_by_rounding_alone(update, maintenance, n_classes):
+    X, y = rows_and_classes(500, n_classes)
+    whole, parts = made(update, maintenance).fit(X, y), made(update, maintenance)
+    for start, stop in pairwise((0, 1, 100, 130, 421, 500)):
+        parts.partial_fit(X[start:stop], y[start:stop], classes=np.unique(y))
+    np.testing.assert_array_equal(parts.state_.born, whole.state_.born)
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-7)
 
 
 @pytest.mark.parametrize(("update", "maintenance"), PAIRS)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from mercer.data.raw_table import RawTable
 from mercer.fitting import HeldTargets, Numbers
 from mercer.learners.local.category_choice import CategoryChoice
 from mercer.learners.local.encoding import TableEncoding
-from mercer.learners.local.table_columns import RawTable
 
 
 def choice_of(codes, y, *, text):

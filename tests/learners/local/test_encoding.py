@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mercer.data.raw_table import RawTable
 from mercer.learners.local.encoding import TableEncoding
-from mercer.learners.local.table_columns import RawTable
 from mercer.state import UnsoundError, check_stored
 
 
@@ -39,8 +39,10 @@ def test_one_of_several_constant_columns_stands_for_all():
 
 def test_a_column_of_another_kind_is_refused_in_words(table):
     encoding = TableEncoding.of(table, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="owner: column 2 of X held categories in fit and holds number now"):
-        encoding.numbers(RawTable(table.values[:2] * 2, ["number"] * 3), "owner")
+    text = np.array(["u"] * table.n_rows, dtype=object)
+    other = RawTable([text, *table.values[1:]], ["categories", *table.kinds[1:]])
+    with pytest.raises(ValueError, match="owner: column 'x0' holds 'u' in row 1, and held numbers in training"):
+        encoding.numbers(other, "owner")
 
 
 def test_what_no_fit_makes_is_refused(table):

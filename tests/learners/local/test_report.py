@@ -23,8 +23,10 @@ def test_the_table_has_every_trial_and_choice(report):
         "columns: clip",
         "alpha: 1",
         "leave-one-out error: 0.125 of the variance",
-        "seconds: 2.0, search ended: done",
+        "seconds: 2.0, of the search 1.8, which ended: done",
     ]
+    assert str(report) == report.table()
+    assert report.search_seconds == 1.75
 
 
 def test_times_do_not_make_two_reports_differ(report):

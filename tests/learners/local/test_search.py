@@ -43,6 +43,17 @@ def test_a_target_of_one_column_asks_for_a_diagonal_metric(rng):
     assert np.argmax(search.importances) == 2
 
 
+def test_many_columns_of_one_kind_ask_for_no_metric(rng):
+    """The distance to two centres in 60 columns: no direction matters more than another."""
+    centres = rng.standard_normal((2, 60))
+    X = centres[rng.randint(2, size=700)] + rng.standard_normal((700, 60))
+    y = np.linalg.norm(X - centres[0], axis=1) - np.linalg.norm(X - centres[1], axis=1)
+    search = search_of(X, np.tanh(y) * np.linalg.norm(X, axis=1))
+    search.run()
+    tried = {trial.what.split(", ")[1] for trial in search.trials if trial.step == "kernel"}
+    assert "no metric" in tried
+
+
 def test_heavy_tails_ask_for_ranks_or_bent_columns(rng):
     X = np.exp(4 * rng.standard_normal((600, 3)))
     scaling, rows, _ = search_of(X, np.sin(np.log(X[:, 0]))).run()

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from mercer.learners.local.table_columns import RawTable, TableColumn
+from mercer.data.calendar import DATE_PARTS, calendar
+from mercer.data.raw_table import RawTable
+from mercer.learners.local.table_columns import TableColumn
 
 
 def test_an_array_has_columns_of_numbers():
@@ -39,11 +41,12 @@ def test_a_missing_number_is_the_median_with_a_column_of_its_own():
     assert heavy.fill == 8
 
 
-def test_dates_have_days_month_weekday_and_hour():
-    days = np.array([0.25, 11323.0])  # Thursday 1 January 1970 at 6, Monday 1 January 2001
-    column = TableColumn.of(days, "date", 32, np.ones(2))
-    assert column.names("t") == ["t days", "t month", "t weekday", "t hour"]
-    assert column.numbers(days).tolist() == [[0.25, 1, 3, 6], [11323, 1, 0, 0]]
+def test_dates_have_the_parts_of_the_calendar_and_missing_ones_a_column():
+    days = np.array([0.25, 11323.0, np.nan])
+    column = TableColumn.of(days, "date", 32, np.ones(3))
+    assert column.names("t") == [*(f"t {part}" for part in DATE_PARTS), "t is missing"]
+    expected = calendar(np.array([0.25, 11323.0, (0.25 + 11323.0) / 2]))
+    np.testing.assert_array_equal(column.numbers(days), np.column_stack([expected, [0, 0, 1]]))
 
 
 def test_the_most_frequent_categories_have_columns():

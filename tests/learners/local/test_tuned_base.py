@@ -26,6 +26,17 @@ def test_a_time_budget_ends_the_search_with_a_model(table):
     assert model.score(X, y) > 0.5
 
 
+def test_a_small_table_has_one_leaf_and_is_exact(table):
+    X, y = table
+    rows, targets = np.tile(X, (2, 1)) + 1e-3 * np.random.RandomState(0).standard_normal((1800, 5)), np.tile(y, 2)
+    whole = TunedRegressor(random_state=0).fit(rows, targets)
+    assert [tree.n_leaves for tree in whole.model_.trees_] == [1]
+    hurried = TunedRegressor(random_state=0, time_budget=1e-3).fit(rows, targets)
+    assert [tree.n_leaves for tree in hurried.model_.trees_] == [2]
+    chosen = TunedRegressor(random_state=0, leaf_rows=600).fit(rows, targets)
+    assert [tree.n_leaves for tree in chosen.model_.trees_] == [3, 3, 3]
+
+
 @pytest.mark.parametrize("after", [1, 4, 12])
 def test_an_interruption_keeps_the_best_so_far_only_where_that_is_asked_for(table, after, monkeypatch):
     X, y = table
@@ -77,7 +88,7 @@ def test_blocks_and_sparse_rows_give_the_model_of_arrays(table, regressor):
     [
         ({"time_budget": 0}, r"time_budget must be a finite number > 0, got 0. None sets no limit"),
         ({"n_trees": 0}, "n_trees must be an integer >= 1, got 0"),
-        ({"leaf_rows": 0}, "leaf_rows must be an integer >= 1, got 0"),
+        ({"leaf_rows": 0}, "leaf_rows must be an integer >= 1, got 0. None chooses it"),
         ({"n_landmarks": -1}, "n_landmarks must be an integer >= 0, got -1"),
     ],
 )

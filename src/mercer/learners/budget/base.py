@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array, Rows, Seed
 from mercer.core import BUDGET_MAINTENANCE, BUDGET_UPDATES
 from mercer.data import Block, Blocks
+from mercer.engines import Local, engine_for
 from mercer.fitting import Targets
 from mercer.fitting.progress import progress
 from mercer.fresh_fit import adopt, unfitted
@@ -25,6 +26,7 @@ from mercer.learners.budget.objects import ObjectBlocks
 from mercer.learners.budget.plan import BudgetPlan
 from mercer.learners.budget.support_set import SupportSet
 from mercer.learners.callers import caller_level
+from mercer.learners.online.base import Learn
 from mercer.learners.training_rows import training_rows
 from mercer.state import Count, Member, OneOf, Real, Sizes, Stored, require
 
@@ -57,6 +59,8 @@ class BudgetLearner(Learner):
     )
 
     epsilon: float = 0.0
+    # Told the scores of a block before each of its rows was learned; set for the time of a call alone.
+    _listener: Callable[[Array], None] | None = None
     _losses: ClassVar[Mapping[str, tuple[str, ...]]]
     n_seen_: int
     cumulative_loss_: float
@@ -141,10 +145,10 @@ class BudgetLearner(Learner):
                 blocks, targets = learner._opened(X, y)
                 targets = learner._known(blocks, targets, classes, fresh=fresh)
                 with progress(f"{name}: online pass", blocks.n_rows, self.verbose) as advance:
-                    for block in blocks.labelled():
-                        learner = learned = learner._after(plan, block, targets)
-                        if advance is not None:
-                            advance(block.n_rows)
+                    engine = engine_for(blocks) if isinstance(blocks, Blocks) else Local()
+                    states = engine.chain(Learn(plan, targets), blocks, learner, advance)
+                    for learned in states:  # noqa: B007 - the last one is kept, also after an interruption
+                        pass
         except KeyboardInterrupt:
             adopt(self, learned)  # the whole blocks so far
             raise
@@ -160,7 +164,7 @@ class BudgetLearner(Learner):
             self.n_features_in_ = 1
             return ObjectBlocks.of(name, X, y, targets), replace(targets, checked=True)
         first = not hasattr(self, "n_features_in_")
-        blocks, targets = training_rows(self, X, y, None, targets, reset=first)
+        blocks, targets = training_rows(self, X, y, None, targets, reset=first, collections=True)
         return blocks.recut(_BLOCK_ROWS, name), targets
 
     def _takes_objects(self, X: Stream) -> bool:
@@ -205,7 +209,7 @@ class BudgetLearner(Learner):
         require(rows.ndim == 2 and rows.shape[1] == width, "support vectors must have the columns of X")
         require(bool(np.all(self.state_.born < self.n_seen_)), "support vectors must be rows that were seen")
 
-    def _after(self, plan: BudgetPlan, block: Block, targets: Any) -> Self:
+    def after(self, plan: BudgetPlan, block: Block, targets: Any) -> Self:
         """Return the learner after a block."""
         name = type(self).__name__
         if block.sample_weight is not None:
@@ -218,6 +222,8 @@ class BudgetLearner(Learner):
             learner.state_.kernel.check_domain("X", block.X)
             state, scores = learner.state_.learn(name, plan, block.X, y, learner.n_seen_)
             losses = learner._losses_of(plan, scores, y)
+        if self._listener is not None:
+            self._listener(scores)
         if not (np.isfinite(losses).all() and np.isfinite(state.coef).all() and np.isfinite(state.inverse).all()):
             raise ValueError(
                 f"{name}: the coefficients overflow at row {learner.n_seen_} of the stream or soon after: the kernel's "

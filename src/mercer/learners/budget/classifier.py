@@ -78,8 +78,8 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
         With projections, a row whose part outside the span of the support vectors is at most this part of its length
         does not join: it is projected. The parameter eta of the Projectron.
     decay : float, default=1.0
-        Factor by which each row multiplies what earlier rows have taught: of the coefficients, or of the covariance's
-        certainty in ``"newton"``. 0.999 remembers about 1000 rows.
+        Factor by which each row multiplies what earlier rows have taught: the coefficients, or in ``"newton"`` by how
+        much the rows seen reduce the variance. 0.999 remembers about 1000 rows.
     new_classes : "error" or "learn", default="error"
         What ``partial_fit`` does with a class that was not named on its first call. With ``"learn"`` the first call
         need not name any.
@@ -114,17 +114,26 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
       M (1 - eta U) <= L(u) + U sqrt(M): each mistake adds at least 1 - l(u) - eta U to <u, f> and at most 1 to |f|^2.
       For L(u) = 0 this is M <= (U / (1 - eta U))^2. Projectron++ satisfies the same with the progress of its steps on
       margin errors, tau (2 l - tau |P k|^2), added to M; every such step has a residual of at most eta l.
-    * RBP: its expected mistakes are bounded by a multiple of those of the best u with U below about
-      sqrt(B / log B) / 4 (Cesa-Bianchi et al.).
-    * BOGD, BOGD++: the mean of f over the removals is f without the removal, as long as no coefficient is clipped at 1,
-      the largest that a step gives; the expected regret is O(sqrt(T)) (Zhao et al.).
-    * BSGD: the mean error of the iterates is at most that of the unbounded method plus the mean norm that the
-      maintenance loses per step over alpha (Wang et al.); "merge" and "project" choose what loses least.
+    * RBP: for U < sqrt(B), the expected number m of mistakes satisfies m (1 - U / sqrt(B)) <= L(u) + U sqrt(2 m), on a
+      stream that does not depend on the removals. A mistake with a removal multiplies the mean of <u, f> by 1 - 1/B and
+      adds at least 1 - l(u); the mean of |f|^2 becomes at most (1 - 2/B) |f|^2 + 2.
+    * BSGD, for losses of slope at most 1: with the step eta = 1 / (alpha t + 1), the derivative g of the penalised loss
+      F_t(f) = l_t(f) + alpha |f|^2 / 2, h = f - eta g, and v = h - f' taken away by the maintenance,
+      sum F_t(f_t) - F_t(u) <= U^2 / 2 + sum eta |g|^2 / 2 + sum (|v|^2 / 2 - <v, h - u>) / eta. Without maintenance,
+      v = 0 and |f| <= 1 / alpha, so that |g| <= 2 and n rows leave at most U^2 / 2 + (2 / alpha) log(1 + alpha n).
+      "project" keeps |f| <= 1 / alpha, and v is orthogonal to f': it adds at most U sum |v| / eta. Both "merge" and
+      "project" choose the v that is least.
+    * BOGD, BOGD++: the mean of v over the removals is 0 as long as no coefficient is clipped at 1, the largest that a
+      step gives; the bound of BSGD then holds in the mean without the term <v, h - u>. In BOGD
+      v = B / (B - 1) (c_q k_q - m), where q leaves and m is the mean of all c_i k_i but the newest, so that the mean of
+      |v|^2 is at most (c B / (B - 1))^2 for coefficients of at most c.
     * BPA: "passive_aggressive" with "absorb", "absorb_nearest" and "project" solves the budgeted problem of Wang and
       Vucetic exactly: the projection of the one that leaves is orthogonal to the incoming row's step.
     * KRLS-T: with no forgetting and B rows or fewer, f is kernel ridge regression with the penalty alpha.
 
-    Kernel values of 128 rows are made at once, or row by row for merging; the loop over the rows is compiled. Memory,
+    Kernel values of 128 rows are made at once, of eight for merging; the loop over the rows is compiled. Cuts of
+    the stream leave the bits; with "project", "project_newest" and "newton", whose matrices change once per eight rows,
+    cuts at multiples of eight rows do, and others change the last digits. Memory,
     whatever the number of rows: O(B d), a block of 4096 rows, and three B x B matrices at most. Parameters of the
     kernel that depend on the data are found on the first block (4096 rows at most). An error leaves the model as it was
     before the call. Ctrl-C leaves it as it was after the last whole block; ``n_seen_`` says how many rows that are.
@@ -136,11 +145,13 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
     T. Glasmachers and S. Qaadan, "Speeding up budgeted stochastic gradient descent SVM training with precomputed
     golden section search", 2018.
     O. Dekel, S. Shalev-Shwartz and Y. Singer, "The Forgetron", SIAM Journal on Computing 37, 2008.
-    N. Cesa-Bianchi and C. Gentile, "Tracking the best hyperplane with a simple budget perceptron", COLT 2006.
+    G. Cavallanti, N. Cesa-Bianchi and C. Gentile, "Tracking the best hyperplane with a simple budget perceptron",
+    Machine Learning 69, 2007.
     F. Orabona, J. Keshet and B. Caputo, "Bounded kernel-based online learning", JMLR 10, 2009.
     Z. Wang and S. Vucetic, "Online passive-aggressive algorithms on a budget", AISTATS 2010.
     P. Zhao, J. Wang, P. Wu, R. Jin and S. C. H. Hoi, "Fast bounded online gradient descent algorithms for scalable
     kernel-based online learning", ICML 2012.
+    L. Csato and M. Opper, "Sparse on-line Gaussian processes", Neural Computation 14, 2002: the form of KRLS-T here.
     S. Van Vaerenbergh, M. Lazaro-Gredilla and I. Santamaria, "Kernel recursive least-squares tracker for time-varying
     regression", IEEE Transactions on Neural Networks and Learning Systems 23, 2012.
 
@@ -217,6 +228,8 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
         name, known = type(self).__name__, getattr(self, "classes_", None)
         if fresh:
             self.classes_ = classes_in(blocks, targets)
+        elif known is not None and np.array_equal(known, np.asarray(classes)):
+            pass  # as on the first call: nothing to check
         elif classes is not None:
             # Each class twice: scikit-learn warns of labels most of which differ.
             given = np.unique(targets.check(np.repeat(np.atleast_1d(np.asarray(classes)), 2, axis=0)))

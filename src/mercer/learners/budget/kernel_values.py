@@ -1,6 +1,7 @@
 """Kernel values between rows, as the loops of budget learners take them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,28 +24,29 @@ class KernelValues:
 
     kernel: Kernel
 
-    @property
+    @cached_property
     def gamma(self) -> float:
         """Of the exponents that ``between`` gives; 0 where it gives kernel values."""
         return self.kernel.bandwidth if isinstance(self.kernel, Gaussian) else 0.0
 
     def between(self, X: Rows, Y: Rows) -> Array:
         """Return the kernel values of all pairs of rows, or their exponents, in float64."""
+        out = np.empty((X.shape[0], Y.shape[0]))
+        self.write(X, Y, out)
+        return out
+
+    def write(self, X: Rows, Y: Rows, out: Array) -> None:
+        """Overwrite ``out`` with what ``between`` returns."""
         gamma = self.gamma
-        if gamma > 0:
-            if is_sparse(X) or is_sparse(Y):
-                exponents = (
-                    np.maximum(gamma * squared_distances(X, Y), 0.0) if Y.shape[0] else np.zeros((X.shape[0], 0))
-                )
-            else:
-                exponents = np.empty((X.shape[0], Y.shape[0]))
-                core.gaussian_exponents(X, Y, gamma, exponents)
-            return np.minimum(exponents, _LARGEST_EXPONENT, out=exponents)
         if not Y.shape[0]:
-            return np.zeros((X.shape[0], 0))
-        values = np.asarray(self.kernel.evaluate(X, Y), dtype=np.float64)
-        self.kernel.check_finite(values)
-        return values
+            return
+        if gamma == 0:
+            out[...] = self.kernel.evaluate(X, Y)
+            self.kernel.check_finite(out)
+        elif is_sparse(X) or is_sparse(Y):
+            np.clip(gamma * squared_distances(X, Y), 0.0, _LARGEST_EXPONENT, out=out)
+        else:
+            core.gaussian_exponents(X, Y, gamma, out)
 
     def values(self, X: Rows, Y: Rows) -> Array:
         """Return the kernel values of all pairs of rows."""

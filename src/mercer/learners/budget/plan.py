@@ -27,7 +27,7 @@ _WHY_NOT: Mapping[str, str] = {
     "stochastic": "unbiased removal is analysed for update='gradient' alone",
     "stochastic_weighted": "unbiased removal is analysed for update='gradient' alone",
     "margin_perceptron": "Projectron++ takes its steps on margin errors along the projection of the newest row",
-    "newton": "Newton steps carry a covariance of the support vectors, from which one can only be marginalised",
+    "newton": "Newton steps carry the posterior of a Gaussian process, where a support vector can only be marginalised",
 }
 # The losses of each update, of classes and of numbers, the usual one first.
 LOSSES_OF_CLASSES: Mapping[str, tuple[str, ...]] = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from mercer import core
 from mercer._typing import Array, Rows, is_sparse
@@ -13,14 +13,19 @@ from mercer.learners.budget.kernel_values import KernelValues
 from mercer.learners.budget.merge_table import merge_places
 from mercer.learners.budget.plan import BudgetPlan
 from mercer.parallel import one_blas_thread
+from mercer.recycling import empty
 from mercer.state import Count, Integers, Member, Reals, Sizes, Stored, part, require
 from mercer.state import Rows as StoredRows
 from mercer.validation import check_memory
 
 # Rows whose kernel values are made at once. Blocks begin at multiples of it in the stream.
 _BLOCK_ROWS = 128
+# The kernel values of a block's own rows are made for so many at a time.
+_OWN_ROWS = 32
 # After so many rows, an inverse that was changed row by row is made from the Gram matrix again.
 _RENEWAL_ROWS = 4096
+# The loop takes slots in such numbers.
+_SLOTS = 8
 _F8 = (np.float64,)
 
 
@@ -42,10 +47,9 @@ class SupportSet:
         k(x_i, x_i).
     born : ndarray of shape (m,)
         The number in the stream of the row that a support vector was; of the later one, for a merged one.
-    between, inverse, covariance : ndarray of shape (m, m), or (0, 0) where they are not needed
-        Kernel values, the inverse of the Gram matrix, and the covariance of Newton steps.
-    mean : ndarray of shape (m, k), or (0, k)
-        f(x_i) of Newton steps.
+    between, inverse, reduction : ndarray of shape (m, m), or (0, 0) where they are not needed
+        Kernel values (entry (i, j) where i is not older than j), the inverse of the Gram matrix, and R of Newton steps:
+        the variance at x is k(x, x) - k^T R k.
     totals : ndarray of shape (2,)
         What the Forgetron's removals have spent, and the perceptron's mistakes.
     """
@@ -59,8 +63,7 @@ class SupportSet:
         born=Integers(("m",), (np.int64,), least=0),
         between=Reals(("b", "b"), dtypes=_F8),
         inverse=Reals(("i", "i"), dtypes=_F8),
-        covariance=Reals(("c", "c"), dtypes=_F8),
-        mean=Reals((None, "k"), dtypes=_F8),
+        reduction=Reals(("r", "r"), dtypes=_F8),
         totals=Reals((2,), dtypes=_F8),
     )
 
@@ -72,24 +75,22 @@ class SupportSet:
     born: Array
     between: Array
     inverse: Array
-    covariance: Array
-    mean: Array
+    reduction: Array
     totals: Array
 
     def _check_stored(self, sizes: Sizes) -> None:
         m = sizes["m"]
         require(self.kernel.is_resolved, "the kernel must have numbers for parameters")
         require(
-            all(sizes[name] in (0, m) for name in "bic"), "matrices must have a row for each support vector, or none"
+            all(sizes[name] in (0, m) for name in "bir"), "matrices must have a row for each support vector, or none"
         )
-        require(len(self.mean) in (0, m), "mean must have a row for each support vector, or none")
         require(self.seed < 2**63, "seed must be below 2^63")
 
     def is_of(self, plan: BudgetPlan) -> bool:
         """Return whether this set carries what a plan needs, and no more."""
         m, newton = len(self.coef), plan.rule.update == "newton"
-        carried = [len(self.between), len(self.inverse), len(self.covariance), len(self.mean)]
-        needed = [plan.keeps_between, plan.keeps_inverse, newton, newton]
+        carried = [len(self.between), len(self.inverse), len(self.reduction)]
+        needed = [plan.keeps_between, plan.keeps_inverse, newton]
         dense = plan.rule.maintenance != "merge" or not is_sparse(self.rows)
         return m <= plan.rule.budget and dense and carried == [m * bool(need) for need in needed]
 
@@ -102,7 +103,7 @@ class SupportSet:
         square = np.zeros((0, 0))
         columns = np.zeros((0, n_columns))
         born = np.zeros(0, dtype=np.int64)
-        return cls(kernel, seed, rows, columns, np.zeros(0), born, square, square, square, columns, np.zeros(2))
+        return cls(kernel, seed, rows, columns, np.zeros(0), born, square, square, square, np.zeros(2))
 
     def scores(self, X: Rows) -> Array:
         """Return the scores (n, k) of rows."""
@@ -114,13 +115,15 @@ class SupportSet:
     def learn(self, owner: str, plan: BudgetPlan, X: Rows, y: Array, n_seen: int) -> tuple["SupportSet", Array]:
         """Learn the rows of X in turn; return the support vectors after, and the scores before each row."""
         slots, scores = _Slots(owner, self, plan, X.shape[0]), np.empty((X.shape[0], self.coef.shape[1]))
+        chances = uniforms(self.seed, np.arange(n_seen, n_seen + X.shape[0]))
         start = 0
         while start < X.shape[0]:
             position = n_seen + start
             if position and position % _RENEWAL_ROWS == 0:
                 slots.renew()
             stop = min(start + _BLOCK_ROWS - position % _BLOCK_ROWS, X.shape[0])
-            slots.learn(_like(X[start:stop], self.rows), y[start:stop], position, scores[start:stop])
+            rows = slice(start, stop)
+            slots.learn(_like(X[rows], self.rows), y[rows], position, chances[rows], scores[rows])
             start = stop
         return slots.frozen(), scores
 
@@ -135,7 +138,7 @@ class SupportSet:
             wide[:, places] = values * signs
             return wide
 
-        return replace(self, coef=spread(self.coef), mean=spread(self.mean))
+        return replace(self, coef=spread(self.coef))
 
 
 class _Slots:
@@ -145,14 +148,15 @@ class _Slots:
         self._support, self._plan, self._values = support, plan, KernelValues(support.kernel)
         n, k = support.coef.shape
         slots = min(plan.rule.budget, n + n_rows) + 1
+        slots += -slots % _SLOTS
         squares = [plan.keeps_between, plan.keeps_inverse, plan.rule.update == "newton"]
         what = f"the matrices of {slots} support vectors"
         check_memory(owner, "budget", plan.rule.budget, 2 * 8 * slots**2 * sum(squares), what)
         self._keeps_rows = support.rows.ndim == 2 and not is_sparse(support.rows)
         width = support.rows.shape[1] if self._keeps_rows else 0
-        between, inverse, covariance = (
+        between, inverse, reduction = (
             _grown(matrix, (slots, slots) if kept else (0, 0))
-            for matrix, kept in zip((support.between, support.inverse, support.covariance), squares, strict=True)
+            for matrix, kept in zip((support.between, support.inverse, support.reduction), squares, strict=True)
         )
         self._state = core.BudgetState(
             coef=_grown(support.coef, (slots, k)),
@@ -162,12 +166,13 @@ class _Slots:
             rows=_grown(support.rows, (slots, width)) if self._keeps_rows else np.zeros((0, 0)),
             between=between,
             inverse=inverse,
-            covariance=covariance,
-            mean=_grown(support.mean, (slots if plan.rule.update == "newton" else 0, k)),
+            reduction=reduction,
             totals=support.totals.copy(),
             counts=np.array([n]),
         )
         self._kept: Rows = support.rows  # where the loop does not keep the rows itself
+        most = min(n_rows, _BLOCK_ROWS)
+        self._cross = np.empty(most * (slots + most))  # once for all blocks: new pages cost as much as the arithmetic
 
     @property
     def _n(self) -> int:
@@ -176,13 +181,16 @@ class _Slots:
     def _rows(self) -> Rows:
         return self._state.rows[: self._n] if self._keeps_rows else self._kept
 
-    def learn(self, X: Rows, y: Array, position: int, scores: Array) -> None:
+    def learn(self, X: Rows, y: Array, position: int, chances: Array, scores: Array) -> None:
         """Learn a few rows, the first of which has the given number in the stream."""
         n, m, values, state = self._n, X.shape[0], self._values, self._state
-        merges = self._plan.rule.maintenance == "merge"  # its loop makes kernel values row by row
-        cross = np.empty((m, 0 if merges else n + m))
+        merges = self._plan.rule.maintenance == "merge"  # its loop makes kernel values itself
+        cross = self._cross[: 0 if merges else m * (n + m)].reshape(m, -1)
         if not merges:
-            cross[:, :n], cross[:, n:] = values.between(X, self._rows()), values.between(X, X)
+            values.write(X, self._rows(), cross[:, :n])
+            for start in range(0, m, _OWN_ROWS):  # a row meets only earlier ones of its block
+                stop = min(start + _OWN_ROWS, m)
+                values.write(X[start:stop], X[:stop], cross[start:stop, n : n + stop])
         norms = values.norms(X)
         steps, shrinks = self._plan.steps(position, norms)
         numbers = np.arange(position, position + m)
@@ -195,7 +203,7 @@ class _Slots:
             y=y,
             steps=steps,
             shrinks=shrinks,
-            uniforms=uniforms(self._support.seed, numbers),
+            uniforms=chances,
             scores=scores,
         )
         state.column[:n] = np.arange(n)
@@ -207,13 +215,14 @@ class _Slots:
         """Make the inverse from the Gram matrix again, without the rounding of many small changes."""
         n, state = self._n, self._state
         if len(state.inverse) and n:
-            try:
-                with one_blas_thread():
-                    gram = (state.between[:n, :n] + state.between[:n, :n].T) / 2
-                    inverse = cho_solve(cho_factor(gram, lower=True), np.eye(n))
-            except LinAlgError:  # a kernel that is not positive definite: the inverse at hand is as good as any
-                return
-            state.inverse[:n, :n] = (inverse + inverse.T) / 2
+            between, born = state.between[:n, :n], state.born[:n]
+            gram = np.where(born[:, np.newaxis] >= born, between, between.T)
+            with one_blas_thread():
+                factor, failed = lapack.dpotrf(gram, lower=1)
+                inverse, failed = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
+            if not failed:  # else the kernel is not positive definite: the inverse at hand is as good as any
+                lower = np.tril(inverse)
+                state.inverse[:n, :n] = lower + np.tril(lower, -1).T
 
     def frozen(self) -> SupportSet:
         """Return the support vectors in use as a value."""
@@ -224,10 +233,9 @@ class _Slots:
             coef=state.coef[:n].copy(),
             norms=state.norms[:n].copy(),
             born=state.born[:n].copy(),
-            between=state.between[:n, :n].copy(),
-            inverse=state.inverse[:n, :n].copy(),
-            covariance=state.covariance[:n, :n].copy(),
-            mean=state.mean[:n].copy(),
+            between=_in_use(state.between, n),
+            inverse=_in_use(state.inverse, n),
+            reduction=_in_use(state.reduction, n),
             totals=state.totals,
         )
 
@@ -245,9 +253,20 @@ def uniforms(seed: int, numbers: Array) -> Array:
 
 def _grown(values: Array, shape: tuple[int, ...]) -> Array:
     """Return a copy at the beginning of zeros of a larger shape."""
-    grown = np.zeros(shape, dtype=values.dtype)
-    grown[tuple(slice(size) for size in values.shape)] = values
+    grown, n = empty(shape, values.dtype), len(values)
+    grown[n:] = 0
+    if values.ndim == 2:
+        grown[:n, values.shape[1] :] = 0
+        grown[:n, : values.shape[1]] = values
+    else:
+        grown[:n] = values
     return grown
+
+
+def _in_use(square: Array, n: int) -> Array:
+    """Return the part of the slots in use: no copy where it is nearly all, since nobody else writes to it."""
+    part = square[:n, :n]
+    return part if len(square) <= n + _SLOTS else part.copy()
 
 
 def _like(X: Rows, rows: Rows) -> Rows:

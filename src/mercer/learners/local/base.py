@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,23 @@ _ALPHAS = np.logspace(-4, 1, 11)
 _SHARES, _LEAST_ROWS, _MOST_ROWS = 8, 1024, 2**14
 # Kernel values that a thread holds for the rows of a prediction.
 _TILE_ENTRIES = 2**20
+
+
+class LeafExpansion(NamedTuple):
+    """What the scores of a row x, transformed as the kernel does, are made of.
+
+    scale * (intercept + the mean over the trees of the sums, over the rows i of the leaf of x and over the landmarks j,
+    of k(x, x_i) dual_i and k(x, x_j) landmark_coef_j).
+    """
+
+    kernel: Kernel
+    rows: Rows
+    landmarks: Rows | None
+    trees: list[RandomTree]
+    dual: list[Array]
+    landmark_coef: list[Array]
+    intercept: Array
+    scale: Array
 
 
 class LocalLearner(Learner):
@@ -218,6 +235,20 @@ class LocalLearner(Learner):
             used = [b for b in range(tree.n_leaves) if ends[b] > (ends[b - 1] if b else 0)]
             for_each_block(work, used)
         return (total / len(self.trees_) + self._intercept) * self._scale
+
+    @property
+    def expansion(self) -> LeafExpansion:
+        """What the scores of rows are made of."""
+        return LeafExpansion(
+            self._inner_kernel,
+            self._rows,
+            self._landmarks,
+            self.trees_,
+            self._dual,
+            self._landmark_coef,
+            self._intercept,
+            self._scale,
+        )
 
     @property
     def _inner_kernel(self) -> Kernel:

@@ -13,7 +13,7 @@ from mercer.state import Count, Real, Reals, Sizes, Stored, part, require
 # The logarithm of the factor of the scores lies in here: targets are +1 and -1.
 _LOG_FACTORS = (-5.0, 8.0)
 # The least probability of the class that is predicted, of two; float32 tells it from one half.
-_ABOVE_HALF = 0.5 + 1e-6
+ABOVE_HALF = 0.5 + 1e-6
 
 
 @part("Calibration")
@@ -79,7 +79,7 @@ class Calibration:
         if self.n_columns > 1:
             return np.asarray(softmax(self.factor * scores, axis=1))
         second = np.interp(scores[:, 0], self.scores, self.fractions)
-        second = np.where(scores[:, 0] > 0, np.maximum(second, _ABOVE_HALF), np.minimum(second, 0.5))
+        second = np.where(scores[:, 0] > 0, np.maximum(second, ABOVE_HALF), np.minimum(second, 0.5))
         return np.column_stack([1 - second, second])
 
     def _check_stored(self, sizes: Sizes) -> None:

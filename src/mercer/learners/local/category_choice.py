@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._typing import Array
+from mercer.data.raw_table import RawTable
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.metrics import MetricRows, first_fit, learned_metrics
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import ColumnScaling
-from mercer.learners.local.table_columns import RawTable
 from mercer.learners.local.target_statistics import coded_columns
 
 # Rows that judge, and features of their fits. The statistics come from the other rows, at least half of all.

@@ -1,12 +1,14 @@
 """All columns of a table as columns of numbers, not scaled."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.learners.local.table_columns import RawTable, TableColumn
+from mercer.data.raw_table import RawTable
+from mercer.learners.local.boosted_trees import BoostedTrees
+from mercer.learners.local.table_columns import TableColumn
 from mercer.learners.local.target_statistics import TargetStatistics
 from mercer.state import Integers, Many, Member, Sizes, Stored, Text, part, require
 
@@ -25,14 +27,16 @@ class TableEncoding:
     sources : ndarray of int
         The column of the table that each kept column comes from.
     names : list of str
-        The names of the kept columns, and of the statistics.
+        The names of the kept columns, of the statistics, and of the predictions of trees.
     statistics : list of TargetStatistics
         Columns of numbers that follow the kept columns.
+    trees : BoostedTrees or None
+        Trees of all these columns, whose predictions are the last columns.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.learners.local.table_columns import RawTable
+    >>> from mercer.data.raw_table import RawTable
     >>> table = RawTable([np.array([1.0, np.nan, 3.0]), np.array([7.0, 7.0, 7.0])], ["number", "number"])
     >>> encoding = TableEncoding.of(table, ["a", "b"])
     >>> encoding.names, encoding.numbers(table).tolist()
@@ -43,8 +47,9 @@ class TableEncoding:
         columns=Many(Member(TableColumn), "d"),
         kept=Integers(("out",), (np.int64,), least=0),
         sources=Integers(("width",), (np.int64,), least=0, below="d"),
-        names=Many(Text(), "width"),
+        names=Many(Text()),
         statistics=Many(Member(TargetStatistics)),
+        trees=Member(BoostedTrees, nullable=True),
     )
 
     columns: list[TableColumn]
@@ -52,6 +57,7 @@ class TableEncoding:
     sources: Array
     names: list[str]
     statistics: list[TargetStatistics] = field(default_factory=list)
+    trees: BoostedTrees | None = None
 
     @classmethod
     def of(
@@ -97,28 +103,40 @@ class TableEncoding:
             found,
         )
 
+    def with_trees(self, trees: BoostedTrees) -> "TableEncoding":
+        """Add the predictions of trees of the columns so far."""
+        several = trees.n_targets > 1
+        names = [f"prediction of trees{f' of y{k}' if several else ''}" for k in range(trees.n_targets)]
+        return replace(self, names=[*self.names, *names], trees=trees)
+
     def training_numbers(self, table: RawTable, Y: Array, weight: Array, seed: int) -> Array:
-        """Return the numbers of the training rows: no row is in its own statistics."""
+        """Return the numbers of the training rows without predictions of trees: no row is in its own statistics."""
         values = table.values
         parts = [one.training_means(values[one.column], Y, weight, seed) for one in self.statistics]
         return np.column_stack([_expanded(self.columns, table)[:, self.kept], *parts])
 
     def numbers(self, table: RawTable, owner: str = "ColumnPreparation") -> Array:
         """Return the kept columns of numbers of a table, float64."""
-        for j, (column, kind) in enumerate(zip(self.columns, table.kinds, strict=True)):
-            if column.kind != kind:
-                raise ValueError(
-                    f"{owner}: column {j} of X held {column.kind} in fit and holds {kind} now. Convert it to the type "
-                    "that it had."
-                )
+        table = table.as_kinds(owner, [column.kind for column in self.columns])
         parts = [one.means(table.values[one.column]) for one in self.statistics]
-        return np.column_stack([_expanded(self.columns, table)[:, self.kept], *parts])
+        numbers = np.column_stack([_expanded(self.columns, table)[:, self.kept], *parts])
+        return numbers if self.trees is None else np.hstack([numbers, self.trees.scores(numbers)])
+
+    def importances(self, of_numbers: Array) -> Array:
+        """Return the sum of the importances of the columns of numbers that come from each column of the table."""
+        own, of_trees = of_numbers[: len(self.sources)], of_numbers[len(self.sources) :]
+        if self.trees is not None:
+            own = own + of_trees.sum() * self.trees.importances
+        return np.bincount(self.sources, weights=own, minlength=self.n_sources)
 
     def _check_stored(self, sizes: Sizes) -> None:
         width = sum(len(column.names("")) for column in self.columns)
         require(not len(self.kept) or self.kept.max() < width, "kept must be numbers of columns")
         n_statistics = sum(one.n_targets for one in self.statistics)
-        require(sizes["width"] == sizes["out"] + n_statistics >= 1, "names must be those of all columns of numbers")
+        require(sizes["width"] == sizes["out"] + n_statistics >= 1, "sources must be those of all columns of numbers")
+        n_trees = 0 if self.trees is None else self.trees.n_targets
+        require(len(self.names) == sizes["width"] + n_trees, "names must be those of all columns")
+        require(self.trees is None or self.trees.n_columns == sizes["width"], "trees must be of all columns before")
         for one in self.statistics:
             require(one.column < sizes["d"], "statistics must be of columns of the table")
             is_text = self.columns[one.column].kind == "categories"

@@ -15,6 +15,10 @@ from mercer.validation import check_real
 _SMALL = 0.02
 # Ridges of the model of sizes, of which leave-one-out errors choose: logarithms of residuals are noisy.
 _ALPHAS = (1.0, 3.0, 10.0, 30.0)
+# Rows of the model of sizes at most, and of the fits that choose its kernel: the size of noise changes slowly.
+_ROWS, _CHOICE_ROWS = 2**14, 2**12
+# Rows of its leaves at most.
+_LEAF_ROWS = 1024
 # The kernel of the model of sizes that does not know the learned metric: noise may depend on columns that y does not.
 _PLAIN = Matern(1.5, length_scale="median")
 
@@ -30,8 +34,9 @@ class Intervals:
     Attributes
     ----------
     size : LocalKernelRidge
-        The model of log(|e| + 0.02 median |e|), of one tree. Its kernel is that of the model or a plain one of all
-        columns, whichever has the least leave-one-out error: noise may depend on other columns than the target.
+        The model of log(|e| + 0.02 median |e|), of one tree, on at most 16,384 rows. Its kernel is that of the model or
+        a plain one of all columns, whichever has the least leave-one-out error on at most 4,096 rows: noise may depend
+        on other columns than the target.
     ratios : ndarray of shape (n, k)
         |e_i| / s_i of each target, ascending.
     shares : ndarray of shape (n, k)
@@ -69,12 +74,11 @@ class Intervals:
         """Learn from leave-one-out residuals (n, k), by default those of a model that was fitted on these rows."""
         weight = np.ones(len(rows)) if sample_weight is None else sample_weight
         sizes = np.abs(model.loo_residuals_ if residuals is None else residuals).reshape(len(rows), -1)
+        some = _sample(len(rows), _ROWS)
+        rows, weight, sizes = rows[some], weight[some], sizes[some]
         units = np.array([weighted_median(size, weight) or float(size.max()) or 1.0 for size in sizes.T])
         logs = np.log(sizes / units + _SMALL) + np.log(units)
-        size = min(
-            (_size_model(model, kernel, rows, logs, weight) for kernel in (model.kernel_, _PLAIN)),
-            key=lambda fitted: float(np.sum(weight @ fitted.loo_residuals_**2)),
-        )
+        size = _size_model(model, rows, logs, weight)
         size.share_rows(model)
         ratios = sizes / np.exp(logs - size.loo_residuals_)
         order = np.argsort(ratios, axis=0, kind="stable")
@@ -104,13 +108,28 @@ class Intervals:
         require(np.all(np.diff(self.shares, axis=0) >= 0), "shares must ascend")
 
 
-def _size_model(model: LocalKernelRidge, kernel: Kernel, rows: Array, logs: Array, weight: Array) -> LocalKernelRidge:
+def _sample(n_rows: int, at_most: int) -> Array:
+    """Return the numbers of some rows in order: all of them, or a random part that depends on nothing else."""
+    if n_rows <= at_most:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:at_most])
+
+
+def _size_model(model: LocalKernelRidge, rows: Array, logs: Array, weight: Array) -> LocalKernelRidge:
+    """Return the model of sizes, with the kernel that is better on some rows."""
+    some = _sample(len(rows), _CHOICE_ROWS)
+    judged = [_fitted(model, kernel, rows[some], logs[some], weight[some]) for kernel in (model.kernel_, _PLAIN)]
+    best = min(judged, key=lambda size: float(np.sum(weight[some] @ size.loo_residuals_**2)))
+    return best if len(some) == len(rows) else _fitted(model, best.kernel_, rows, logs, weight)
+
+
+def _fitted(model: LocalKernelRidge, kernel: Kernel, rows: Array, logs: Array, weight: Array) -> LocalKernelRidge:
     size = LocalKernelRidge(
         kernel,
         alphas=_ALPHAS,
         n_trees=1,
         n_landmarks=model.n_landmarks,
-        leaf_rows=model.leaf_rows,
+        leaf_rows=min(model.leaf_rows, _LEAF_ROWS),
         random_state=model.random_state,
     )
     return size.fit(rows, logs, weight)

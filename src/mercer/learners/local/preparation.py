@@ -1,5 +1,6 @@
 """Columns of arrays and data frames made ready for a kernel."""
 
+from collections import Counter
 from typing import Self
 
 import numpy as np
@@ -10,15 +11,17 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._typing import Array, RowsLike, Seed
+from mercer.array_api import FollowsArrays
+from mercer.data.frame_columns import Frame, is_frame
+from mercer.data.raw_table import RawTable
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.scaling import METHODS, ColumnScaling
-from mercer.learners.local.table_columns import Frame, RawTable, is_frame
 from mercer.state import Count, Member, Names, OneOf, Sizes, Stored
-from mercer.validation import check_integer, check_memory
+from mercer.validation import check_integer, check_memory, collected, refuse_collections
 
 
-class ColumnPreparation(TransformerMixin, BaseEstimator):
+class ColumnPreparation(FollowsArrays, TransformerMixin, BaseEstimator):
     """Numbers scaled, categories one-hot, dates and missing values as columns of their own.
 
     Parameters
@@ -118,6 +121,10 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
 
     def checked(self, X: RowsLike | Frame, *, reset: bool) -> Array | Frame:
         """Return X as a dense array or a data frame; with ``reset`` keep the number and the names of its columns."""
+        if isinstance(X, RawTable):
+            return self._checked_table(X, reset=reset)
+        X = collected(X)
+        refuse_collections(type(self).__name__, "X", X)
         if is_frame(X):
             if not X.shape[0] or not X.shape[1]:
                 raise ValueError(
@@ -133,6 +140,27 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         what = "sparse rows made dense"
         check_memory(type(self).__name__, "X", rows.shape, n_bytes, what, way_out="Leave columns out.")
         return np.asarray(rows.toarray())
+
+    def _checked_table(self, table: RawTable, *, reset: bool) -> RawTable:
+        if reset:
+            self.n_features_in_ = len(table.values)
+            if table.names is not None:
+                self.feature_names_in_ = np.asarray(table.names, dtype=object)
+            return table
+        return table.matched(type(self).__name__, self.kinds)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each column of X in ``fit``: "number", "date" or "categories"."""
+        return {name: column.kind for name, column in zip(self.column_names, self.encoding_.columns, strict=True)}
+
+    def count_unseen(self, table: RawTable, unseen: dict[str, Counter[str]]) -> None:
+        """Count, by column, the categories of new rows that ``fit`` has not seen, where it knows all it has seen."""
+        for name, values, column in zip(self.column_names, table.values, self.encoding_.columns, strict=True):
+            if column.kind == "categories" and len(column.categories) < self.max_categories:
+                new = Counter(value for value in values.tolist() if value is not None)
+                for value in set(new) - set(column.categories):
+                    unseen.setdefault(name, Counter())[value] += new[value]
 
     def _check_params(self) -> None:
         if self.method not in METHODS:

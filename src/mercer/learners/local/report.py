@@ -20,7 +20,7 @@ class Trial(NamedTuple):
 @part("TuningReport")
 @dataclass(frozen=True, repr=False)
 class TuningReport:
-    """The trials of a search in order, and the choices. ``print(report.table())`` shows them all.
+    """The trials of a search in order, and the choices. ``print(report)`` shows them all.
 
     Errors are leave-one-out errors in units of the variance of the targets. They are compared within a step, since
     steps differ in the rows that they are measured on.
@@ -28,8 +28,8 @@ class TuningReport:
     Attributes
     ----------
     steps, tried : list of str
-        The step of each trial ("categories", "columns", "metric", "kernel", "scale", "alpha", "low order"), and what
-        it tried.
+        The step of each trial ("categories", "columns", "metric", "kernel", "scale", "alpha", "last alpha", "low
+        order" or "trees"), and what it tried.
     errors : list of float
         The error of each trial.
     chosen : dict of str to str
@@ -42,6 +42,8 @@ class TuningReport:
         The time of each trial. Times are no fields of this class: reports of two equal fits are equal.
     seconds : float
         The time of the whole fit.
+    search_seconds : float
+        The time of all trials.
     """
 
     _stored = Stored(
@@ -77,14 +79,22 @@ class TuningReport:
         choices = ", ".join(f"{name}: {choice}" for name, choice in self.chosen.items())
         return f"<TuningReport of {len(self.steps)} trials; leave-one-out error {self.error:.4g}; {choices}>"
 
+    def __str__(self) -> str:
+        return self.table()
+
+    @property
+    def search_seconds(self) -> float:
+        """The time of all trials; the rest of ``seconds`` is the preparation and the final model."""
+        return float(sum(self.__dict__["trial_seconds"]))
+
     def table(self) -> str:
         """Return all trials and the choices as text."""
-        lines = [f"{'step':<9}{'error':>9}{'seconds':>9}  tried"]
-        lines += [f"{step:<9}{error:>9.4f}{seconds:>9.2f}  {what}" for step, what, error, seconds in self._rows()]
+        lines = [f"{'step':<10}{'error':>9}{'seconds':>9}  tried"]
+        lines += [f"{step:<10}{error:>9.4f}{seconds:>9.2f}  {what}" for step, what, error, seconds in self._rows()]
         lines += [f"{name}: {choice}" for name, choice in self.chosen.items()]
         seconds = self.__dict__["seconds"]
         lines.append(f"leave-one-out error: {self.error:.4g} of the variance")
-        lines.append(f"seconds: {seconds:.1f}, search ended: {self.ended}")
+        lines.append(f"seconds: {seconds:.1f}, of the search {self.search_seconds:.1f}, which ended: {self.ended}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -10,6 +10,7 @@ from mercer.data import Blocks
 from mercer.fitting import Classes, HeldTargets, Numbers, Targets
 from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.kernels import Kernel
+from mercer.learners.chunks import Out, written
 from mercer.learners.classification import ClassScores
 from mercer.learners.local.base import LocalLearner
 from mercer.learners.local.calibration import Calibration
@@ -89,8 +90,10 @@ class LocalKernelRidge(LocalLearner, MultiOutputMixin, OneTarget):
 
     loo_residuals_: Array
 
-    def predict(self, X: RowsLike | Blocks) -> Array:
-        """Return the predictions for the rows of X, an array or ``Blocks``."""
+    def predict(self, X: RowsLike | Blocks, *, out: Out = None) -> Array:
+        """Return the predictions for the rows of X, an array or ``Blocks``; ``out`` as in ``KernelRidge.predict``."""
+        if out is not None:
+            return written(self, "predict", X, out)
         scores = self._scores(X)
         return scores.ravel() if self.loo_residuals_.ndim == 1 else scores
 

@@ -12,9 +12,9 @@ METHODS = ("rank", "clip", "common")
 # Rows and knots that the ranks of a column are taken from, and the normal score at which they end.
 _RANK_ROWS, _KNOTS, _LARGEST_SCORE = 20_000, 1000, 3.0
 # Standard deviations beyond which "clip" bends a column.
-_BEND = 4.0
+BEND = 4.0
 # Standard deviations at which values end: squares of float32 must not overflow.
-_FAR = 1e15
+FAR = 1e15
 
 
 @part("ColumnScaling")
@@ -85,7 +85,7 @@ class ColumnScaling:
                 out[:, j] = np.interp(X[:, j], knots, scores)
                 continue
             with np.errstate(over="ignore"):
-                t = np.clip((X[:, j] - self.centre[j]) / self.scale[j], -_FAR, _FAR)
+                t = np.clip((X[:, j] - self.centre[j]) / self.scale[j], -FAR, FAR)
             out[:, j] = t if self.method == "common" else _bent(t) / self.spread[j]
         return out
 
@@ -153,4 +153,4 @@ def weighted_median(x: Array, weight: Array) -> float:
 
 
 def _bent(t: Array) -> Array:
-    return np.asarray(t / np.hypot(1.0, t / _BEND))
+    return np.asarray(t / np.hypot(1.0, t / BEND))

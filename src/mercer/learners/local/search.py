@@ -1,12 +1,13 @@
 """The search of a tuned estimator: scaling of columns, metric, kernel, scale and ridge, by leave-one-out errors."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer._typing import Array
+from mercer.checkpoints import kept
 from mercer.fitting import HeldTargets, Targets
 from mercer.kernels import ExponentialPower, Gaussian, Kernel, Laplacian, Matern, Metric, ScaledColumns
 from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, sample_features
@@ -23,8 +24,11 @@ _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
 _LEAST_SAMPLE = 1024
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
-# Leaves and landmarks of the fits that choose a kernel.
-_LEAVES, _LANDMARKS = 3, 128
+# Leaves and landmarks of the fits that choose a kernel, and rows per leaf at most: half of the usual leaf, at an eighth
+# of the cost. Small tables have leaves of twice as many rows.
+_LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 6, 128, 512, 4096
+# Leaves, rows per leaf and landmarks of the fits that choose the last ridge, and the step: the final leaves are larger.
+_LAST_LEAVES, _LAST_LEAF_ROWS, _LAST_LANDMARKS, _LAST_STEP = 3, 1024, 256, 2.0
 # Kernels of a distance r in units of the median Euclidean distance, with the scales at which they begin.
 _FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
     "L1 Laplace": (lambda scale: Laplacian(gamma=1 / scale), (2.0, 8.0)),
@@ -33,7 +37,8 @@ _FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
     "Gaussian": (lambda scale: Gaussian(gamma=0.5 / scale**2), (1.0,)),
 }
 # Kernels that are tried with each metric. That of L1 distances is no kernel of rotated columns.
-_TRIED = {"diagonal": tuple(_FAMILIES), "full": ("Laplace", "Matern 3/2")}
+# Without a metric few are tried: many columns of like kind (pixels) leave too little to learn one from.
+_TRIED = {"diagonal": tuple(_FAMILIES), "full": ("Laplace", "Matern 3/2"), "no": ("Laplace", "Matern 3/2")}
 # Matrices of kernels that are held for other ridges.
 _HELD = 3
 # Pairs of metric and kernel whose scale is improved.
@@ -102,6 +107,8 @@ class Search:
         The value of ``time.monotonic`` at which the search ends; inf for none.
     keep_interrupted : bool
         Whether ``KeyboardInterrupt`` ends the search as a deadline does, once the scaling of columns is chosen.
+    methods : sequence of str
+        The scalings of columns to try.
     tell : callable
         Called with each trial.
     """
@@ -116,17 +123,19 @@ class Search:
         seed: int,
         deadline: float = np.inf,
         keep_interrupted: bool = False,
+        methods: Sequence[str] = METHODS,
         tell: Callable[[Trial], None] = lambda trial: None,
     ):
         self._raw, self._Y, self._weight, self._left_out = rows, held.Y, held.weight, held.left_out
         self._dtype, self._leaf_rows, self._deadline, self._tell = dtype, leaf_rows, deadline, tell
-        self._keep_interrupted = keep_interrupted
+        self._keep_interrupted, self._methods = keep_interrupted, methods
         self._variance = variances(held.Y, held.weight)
         self._rng = np.random.RandomState(seed)
         self._seed = seed
         self._systems: dict[str, _MetricLeaves] = {}
         self._held: dict[tuple[str, str, float], LeafSystem] = {}
         self._found: list[Choice] = []
+        self._leading: Choice | None = None
         self.trials: list[Trial] = []
         self.ended = "done"
         self.metrics: dict[str, MetricFit] = {}
@@ -155,7 +164,7 @@ class Search:
             some = self._sample(_LEAST_SAMPLE)
             self.metrics["diagonal"] = first_fit(self._metric_rows(self._rows[some], some))
         metric = min(self.metrics, key=lambda name: self.metrics[name].error)
-        plain = Choice(metric, "Matern 3/2", 1.0, self._first_alpha(metric))
+        plain = self._leading or Choice(metric, "Matern 3/2", 1.0, self._first_alpha(metric))
         return min(self._found, key=lambda choice: choice.error, default=plain)
 
     def low_order(self, local_residuals: Array) -> LowOrderChoice | None:
@@ -183,7 +192,7 @@ class Search:
         fit = self.metrics[choice.metric]
         inner = _FAMILIES[choice.family][0](choice.scale)
         transform = fit.transform / fit.unit
-        if choice.metric == "diagonal":
+        if choice.metric != "full":
             return ScaledColumns(inner, tuple(np.diagonal(transform).tolist()))
         return Metric(inner, transform)
 
@@ -201,7 +210,7 @@ class Search:
         """Take the scaling with the least error of a fit without a metric."""
         some = self._sample(_SAMPLE_ROWS)
         best, least = None, np.inf
-        for method in METHODS:
+        for method in self._methods:
             start = time.monotonic()
             scaling = ColumnScaling.of(self._raw, method, np.random.RandomState(self._seed), self._weight)
             rows = scaling.transform(self._raw[some], self._dtype)
@@ -235,13 +244,20 @@ class Search:
             self.metrics[name] = best
             best_of_all = min(best_of_all, best, key=lambda one: one.error)
         self.importances = np.maximum(np.diagonal(best_of_all.gradients), 0.0)
+        if self.metrics["full"] is first:
+            del self.metrics["full"]
+        if self.metrics["diagonal"] is not first:
+            self.metrics["no"] = first
 
     def _choose_kernel(self) -> Choice:
         queries = self._rng.permutation(len(self._rows))[:_LEAVES]
+        small = len(self._rows) <= _SMALL_TABLE
         starts: dict[tuple[str, str], Choice] = {}
-        for metric, families in _TRIED.items():
-            self._prepare(metric, queries)
-            for family in families:
+        for metric in self.metrics:
+            self._prepare(
+                metric, queries[: _LEAVES // 2 if small else None], (2 if small else 1) * _LEAF_ROWS, _LANDMARKS
+            )
+            for family in _TRIED[metric]:
                 tried = [
                     self._tried("kernel", Choice(metric, family, scale, self._first_alpha(metric)))
                     for scale in _FAMILIES[family][1]
@@ -252,7 +268,15 @@ class Search:
         best = min(walked, key=lambda choice: choice.error)
         best = self._walk("alpha", best, alpha=3.0)
         best = self._walk("scale", best, scale=2**0.5)
-        return self._walk("alpha", best, alpha=3.0)
+        best = self._walk("alpha", best, alpha=3.0)
+        return best if small else self._last_alpha(best, queries)
+
+    def _last_alpha(self, best: Choice, queries: Array) -> Choice:
+        """Return a choice with the ridge that is best on leaves of the size of the final ones."""
+        self._held.clear()
+        self._leading, self._found = best, []
+        self._prepare(best.metric, queries[:_LAST_LEAVES], _LAST_LEAF_ROWS, _LAST_LANDMARKS)
+        return self._walk("last alpha", self._tried("last alpha", best), alpha=_LAST_STEP)
 
     def _walk(self, step: str, best: Choice, *, scale: float = 1.0, alpha: float = 1.0) -> Choice:
         """Multiply scale or alpha by a factor, or else divide by it, while the error falls."""
@@ -277,9 +301,14 @@ class Search:
             raise OutOfTimeError
         start = time.monotonic()
         leaves = self._systems[choice.metric]
-        some, system = leaves.sample.rows, self._system(choice)
+        some = leaves.sample.rows
         weights = (self._weight[some], self._left_out[some])
-        error = relative_error(system, self._Y[some], choice.alpha, *weights, variance=self._variance)
+        error = kept(
+            f"{step}: {choice}",
+            lambda: relative_error(
+                self._system(choice), self._Y[some], choice.alpha, *weights, variance=self._variance
+            ),
+        )
         found = replace(choice, error=error / leaves.difficulty)
         self._found.append(found)
         self._note(step, str(choice), found.error, start)
@@ -295,13 +324,13 @@ class Search:
             self._held[key] = LeafSystem(kernel, leaves.rows, leaves.sample.leaves, leaves.landmarks, hold=True)
         return self._held[key]
 
-    def _prepare(self, metric: str, queries: Array) -> None:
+    def _prepare(self, metric: str, queries: Array, leaf_rows: int, n_landmarks: int) -> None:
         """Cut the rows in the space of a metric, and keep the leaves of a few rows that all metrics share."""
         fit = self.metrics[metric]
         rows = self._rows @ (fit.transform / fit.unit).astype(self._dtype)
-        tree = RandomTree.of(rows, self._leaf_rows, np.random.RandomState(self._seed))
+        tree = RandomTree.of(rows, min(self._leaf_rows, leaf_rows), np.random.RandomState(self._seed))
         sample = LeafSample.around(tree, rows[queries])
-        landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:_LANDMARKS])]
+        landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:n_landmarks])]
         self._systems[metric] = _MetricLeaves(rows[sample.rows], sample, landmarks, self._difficulty(sample.rows))
 
     def _difficulty(self, some: Array) -> float:

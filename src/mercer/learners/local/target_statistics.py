@@ -112,7 +112,7 @@ class TargetStatistics:
         if self.texts:
             place = {level: j for j, level in enumerate(self.texts)}
             return np.array([place.get(_text(value), -1) for value in values.tolist()], dtype=np.int64)
-        filled = np.where(np.isnan(values), _MISSING, values)
+        filled = np.where(np.isnan(values), MISSING_CODE, values)
         places = np.minimum(np.searchsorted(self.codes, filled), len(self.codes) - 1)
         return np.asarray(np.where(self.codes[places] == filled, places, -1))
 
@@ -124,7 +124,7 @@ class TargetStatistics:
 
 
 # What a missing value is among the levels: no text of a table holds this character, no code is so low.
-_GONE, _MISSING = "\x00", -1e308
+MISSING_TEXT, MISSING_CODE = "\x00", -1e308
 
 
 def coded_columns(values: list[Array], kinds: list[str]) -> list[int]:
@@ -144,7 +144,7 @@ def _is_coded(values: Array, kind: str) -> bool:
 
 
 def _text(value: str | None) -> str:
-    return _GONE if value is None else value
+    return MISSING_TEXT if value is None else value
 
 
 def _levels(values: Array) -> tuple[Array, Array]:
@@ -152,7 +152,7 @@ def _levels(values: Array) -> tuple[Array, Array]:
         texts = np.array([_text(value) for value in values.tolist()], dtype=object)
         levels, where = np.unique(texts, return_inverse=True)
     else:
-        levels, where = np.unique(np.where(np.isnan(values), _MISSING, values), return_inverse=True)
+        levels, where = np.unique(np.where(np.isnan(values), MISSING_CODE, values), return_inverse=True)
     return levels, where
 
 

@@ -9,12 +9,12 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
+from mercer.data.frame_columns import Frame
 from mercer.fitting import Classes, HeldTargets, Numbers, Targets
 from mercer.fitting.targets import ClassWeight, class_factors
 from mercer.learners.local.calibration import Calibration
 from mercer.learners.local.intervals import Intervals
 from mercer.learners.local.prediction_sets import PredictionSets
-from mercer.learners.local.table_columns import Frame
 from mercer.learners.local.tuned_base import TunedEstimator
 from mercer.learners.predictions import scored_with
 from mercer.state import Flag, Member, Names, Sizes, Stored, require
@@ -25,15 +25,18 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
 
     Columns are prepared (``ColumnPreparation``; the scaling is chosen). A metric is learned from gradients of a quick
     fit, diagonal and full. Kernel (Laplace of L1 and of Euclidean distances, Matern 3/2, Gaussian), scale and ridge are
-    chosen by leave-one-out errors on a few whole leaves. The model is ``LocalKernelRidge`` on all rows. No validation
-    set is needed.
+    chosen by leave-one-out errors on a few whole leaves. The model is ``LocalKernelRidge`` on all rows. Where they
+    help, predictions of boosted trees are one more column of the rows: trees place jumps. No validation set is needed.
 
     Parameters
     ----------
     time_budget : float or None
         Seconds, a soft limit: the search ends at 60 % of them, and trees are left out where they would not fit.
-    n_trees, leaf_rows, n_landmarks : int
+    n_trees, n_landmarks : int
         Of the final model, as in ``LocalKernelRidge``.
+    leaf_rows : int or None
+        Of the final model. None: all rows in one leaf up to 4,096 rows, which is exact kernel ridge regression, and
+        leaves of 1,024 rows for larger tables.
     keep_interrupted : bool, default=False
         After an interruption (Ctrl-C) of the search, fit one tree with the best choices so far instead of raising
         ``KeyboardInterrupt``. A second interruption raises.
@@ -49,6 +52,7 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     report_ : TuningReport
         What was tried, its errors, the choices, and the time.
     preparation_ : ColumnPreparation
+        ``preparation_.encoding_.trees`` are the boosted trees, or None.
     model_ : LocalKernelRidge
         Of prepared rows, in float32 where they are more than 4096, with one column per target.
     low_order_ : LowOrderRidge or None
@@ -57,14 +61,17 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         Its share in the mean.
     intervals_ : Intervals
         What ``predict_interval`` uses.
+    loo_score_ : float
+        R^2 of the leave-one-out predictions of the training rows: what to expect of ``score`` on new rows.
     feature_importances_ : ndarray of shape (n_features,)
-        The share of each column in the squared gradients of the prediction, by prepared columns of variance 1.
+        The share of each column in the squared gradients of the prediction, each times the variance of the prepared
+        column.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, for data frames
 
     Notes
     -----
-    Time O(n L^2) for the final model with L = ``leaf_rows``; the search is on samples. The model holds the prepared
+    Time O(n L^2) for the final model with leaves of L rows; the search is on samples. The model holds the prepared
     rows. All rows are in memory.
 
     Examples
@@ -106,6 +113,11 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         with self._threads():
             deviations = self.intervals_.standard_deviations(rows)
         return shaped, deviations.ravel() if self._is_flat else deviations
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether y was one-dimensional, as predictions then are."""
+        return self._is_flat
 
     def predict_interval(self, X: RowsLike | Frame | Blocks, coverage: float = 0.9) -> Array:
         """Return intervals (n, 2) that hold the target of a new row with about the given probability.
@@ -153,6 +165,7 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
 
     def _finish(self, rows: Array, held: HeldTargets[Numbers], residuals: Array) -> None:
         self._is_flat = held.targets.is_flat
+        self.loo_score_ = 1 - self._error(held, residuals)
         self.intervals_ = Intervals.of(self.model_, rows, held.weight, residuals=residuals)
 
     def _check_stored(self, sizes: Sizes) -> None:
@@ -186,6 +199,8 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         From leave-one-out scores to probabilities.
     sets_ : PredictionSets
         What ``predict_set`` uses.
+    loo_score_ : float
+        Accuracy of the leave-one-out predictions of the training rows: what to expect of ``score`` on new rows.
 
     Notes
     -----
@@ -213,7 +228,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         *,
         time_budget: float | None = None,
         n_trees: int = 3,
-        leaf_rows: int = 1024,
+        leaf_rows: int | None = None,
         n_landmarks: int = 512,
         class_weight: ClassWeight = None,
         keep_interrupted: bool = False,
@@ -281,6 +296,9 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     def _finish(self, rows: Array, held: HeldTargets[Classes], residuals: Array) -> None:
         self.classes_ = held.targets.classes
         scores = held.Y - residuals
+        flat = scores.ravel() if scores.shape[1] == 1 else scores
+        right = held.targets.decode(flat) == held.targets.decode(held.Y.ravel() if scores.shape[1] == 1 else held.Y)
+        self.loo_score_ = float(held.weight @ right / held.weight.sum())
         self.calibration_ = Calibration.of(scores, held.Y, held.weight)
         codes = (held.Y[:, 0] > 0).astype(int) if held.Y.shape[1] == 1 else held.Y.argmax(axis=1)
         self.sets_ = PredictionSets.of(self.calibration_.probabilities(scores), codes, held.weight)

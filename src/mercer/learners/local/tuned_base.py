@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Generic, Self, TypeVar
 
@@ -12,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
+from mercer.data.frame_columns import Frame
+from mercer.data.raw_table import RawTable
 from mercer.fitting import HeldTargets, Numbers, Passes, Targets, held_rows
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import Learner
@@ -22,17 +25,22 @@ from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Choice, Search
-from mercer.learners.local.table_columns import Frame, RawTable
+from mercer.learners.local.tree_choice import TreeChoice
 from mercer.learners.training_rows import check_width, training_rows
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.leaf_sample import variances
 from mercer.state import Member, Real, Reals, Sizes, Stored, require
-from mercer.validation import check_integer, check_real
+from mercer.validation import check_integer, check_real, refuse_collections
+from mercer.watching import State, told
 
 # The part of a time budget that the search may use; the rest is for the final fit.
 _SEARCH_SHARE = 0.6
 # Rows per block of blocks that are held or prepared.
 _BLOCK_ROWS = 2**14
+# Up to so many rows there is one leaf, and else so many rows per leaf.
+_ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
+# Rows of the fits whose time says how long a tree takes, about.
+_SEARCH_ROWS = 3072
 # Up to so many rows all factors are float64, which costs little there.
 _FLOAT64_ROWS = 4096
 
@@ -53,19 +61,21 @@ class TunedEstimator(Learner, Generic[T]):
         low_order_share_=Real(0.0),
         report_=Member(TuningReport),
         feature_importances_=Reals(("d",), 0.0),
+        loo_score_=Real(),
     )
 
     preparation_: ColumnPreparation
     model_: LocalKernelRidge
     low_order_: LowOrderRidge | None
     low_order_share_: float
+    loo_score_: float
 
     def __init__(
         self,
         *,
         time_budget: float | None = None,
         n_trees: int = 3,
-        leaf_rows: int = 1024,
+        leaf_rows: int | None = None,
         n_landmarks: int = 512,
         keep_interrupted: bool = False,
         random_state: Seed = None,
@@ -116,9 +126,12 @@ class TunedEstimator(Learner, Generic[T]):
         self._fit_model(search, choice, n_trees, rows, held, seed)
         residuals = self._blend(search, rows, held, seed)
         self._finish(rows, held, residuals)
-        self.feature_importances_ = self._importances(search.importances)
-        error = float(np.mean(held.weight @ residuals**2 / held.weight.sum() / variances(held.Y, held.weight)))
+        self.feature_importances_ = self._importances(search.importances * rows.var(axis=0, dtype=np.float64))
+        error = self._error(held, residuals)
         chosen = {"columns": self.preparation_.method, **choice.described, "trees": str(len(self.model_.trees_))}
+        trees = self.preparation_.encoding_.trees
+        if trees is not None:
+            chosen["boosted trees"] = f"{trees.n_trees}, their predictions are columns"
         if self.low_order_ is not None:
             chosen["low order"] = f"order {self.low_order_.feature_map.order:g}, share {self.low_order_share_:.2f}"
         self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
@@ -128,6 +141,7 @@ class TunedEstimator(Learner, Generic[T]):
     ) -> tuple[RawTable, HeldTargets[T]]:
         """Return the columns and the targets of the rows of positive weight."""
         name, targets = type(self).__name__, self._targets()
+        refuse_collections(name, "X", X)
         if isinstance(X, Blocks):
             blocks, _ = training_rows(self, X, y, sample_weight, targets)
             X, y, sample_weight = held_rows(blocks.recut(_BLOCK_ROWS, name), Passes(name, self._engine))
@@ -159,24 +173,28 @@ class TunedEstimator(Learner, Generic[T]):
         trials: list[Trial] = []
         with one_blas_thread():
             encoding = CategoryChoice(table, standardised, names, seed).best(plain, trials.append)
-        preparation.encoding_ = encoding
         preparation.dtype_ = np.dtype(np.float64 if table.n_rows <= _FLOAT64_ROWS else np.float32)
-        search = Search(
-            encoding.training_numbers(table, standardised.Y, held.weight, seed),
-            standardised,
-            dtype=preparation.dtype_,
-            leaf_rows=self.leaf_rows,
-            seed=seed,
-            deadline=np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget,
-            keep_interrupted=self.keep_interrupted,
-            tell=self._tell,
-        )
-        for trial in trials:
-            search.note(trial)
-        with one_blas_thread():  # products on two threads round differently: a near tie would be decided by chance
-            scaling, rows, choice = search.run()
-        preparation.method, preparation.scaling_ = scaling.method, scaling
-        return search, rows, choice
+        numbers = encoding.training_numbers(table, standardised.Y, held.weight, seed)
+        deadline = np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget
+
+        def new_search(numbers: Array, methods: Sequence[str]) -> Search:
+            return Search(
+                numbers,
+                standardised,
+                dtype=preparation.dtype_,
+                leaf_rows=self._leaf_rows(table.n_rows),
+                seed=seed,
+                deadline=deadline,
+                keep_interrupted=self.keep_interrupted,
+                methods=methods,
+                tell=self._tell,
+            )
+
+        choice = TreeChoice(numbers, standardised, new_search, seed, deadline, self.keep_interrupted)
+        found = choice.best(encoding, trials)
+        preparation.encoding_, preparation.method = found.encoding, found.scaling.method
+        preparation.scaling_ = found.scaling
+        return found.search, found.rows, found.choice
 
     def _fit_model(
         self, search: Search, choice: Choice, n_trees: int, rows: Array, held: HeldTargets[T], seed: int
@@ -185,7 +203,7 @@ class TunedEstimator(Learner, Generic[T]):
             search.kernel(choice),
             alpha=choice.alpha,
             n_landmarks=self.n_landmarks,
-            leaf_rows=self.leaf_rows,
+            leaf_rows=self._leaf_rows(len(rows), hurried=search.ended != "done"),
             n_trees=n_trees,
             random_state=seed,
         )
@@ -206,6 +224,11 @@ class TunedEstimator(Learner, Generic[T]):
             self.low_order_, self.low_order_share_ = model, share
         return (1 - share) * residuals + share * other
 
+    @staticmethod
+    def _error(held: HeldTargets[T], residuals: Array) -> float:
+        """Return the mean square of residuals in units of the variance of the targets."""
+        return float(np.mean(held.weight @ residuals**2 / held.weight.sum() / variances(held.Y, held.weight)))
+
     def _prepared(self, X: RowsLike | Frame | Blocks) -> Array:
         check_is_fitted(self)
         if isinstance(X, Blocks):
@@ -225,10 +248,15 @@ class TunedEstimator(Learner, Generic[T]):
         return scores
 
     def _importances(self, gradients: Array) -> Array:
-        """Return the share of each column of X in the squared gradients of the prepared columns."""
-        sources = self.preparation_.encoding_.sources
-        totals = np.bincount(sources, weights=gradients, minlength=self.n_features_in_)
+        """Return the share of each column of X in the squares of gradient times deviation of the prepared columns."""
+        totals = self.preparation_.encoding_.importances(gradients)
         return totals / totals.sum() if totals.sum() > 0 else totals
+
+    def _leaf_rows(self, n_rows: int, *, hurried: bool = False) -> int:
+        """Return the rows per leaf: by default one leaf for a small table, which is exact and costs no more."""
+        if self.leaf_rows is not None:
+            return self.leaf_rows
+        return n_rows if n_rows <= _ONE_LEAF_ROWS and not hurried else _LEAF_ROWS
 
     def _trees_in_time(self, trials: list[Trial], n_rows: int, start: float) -> int:
         """Return as many trees as fit into what is left of the budget, from the time of the fits on some leaves."""
@@ -236,10 +264,11 @@ class TunedEstimator(Learner, Generic[T]):
             return self.n_trees
         times = [trial.seconds for trial in trials if trial.step in ("kernel", "scale", "alpha")]
         left = self.time_budget - (time.monotonic() - start)
-        per_tree = (float(np.median(times)) if times else 0.5) * max(1.0, n_rows / (4 * self.leaf_rows))
+        per_tree = (float(np.median(times)) if times else 0.5) * max(1.0, n_rows / _SEARCH_ROWS)
         return int(np.clip(left / max(per_tree, 1e-9), 1, self.n_trees))
 
     def _tell(self, trial: Trial) -> None:
+        told(State(f"{type(self).__name__}: {trial.step}", note=f"{trial.what}, error {trial.error:.4f}"))
         if self.verbose:
             sys.stderr.write(
                 f"{type(self).__name__}: {trial.step:<8}{trial.error:>8.4f}  {trial.what} ({trial.seconds:.2f} s)\n"
@@ -250,7 +279,8 @@ class TunedEstimator(Learner, Generic[T]):
         if self.time_budget is not None:
             check_real(name, "time_budget", self.time_budget, least=0, strict=True, way_out="None sets no limit.")
         check_integer(name, "n_trees", self.n_trees)
-        check_integer(name, "leaf_rows", self.leaf_rows)
+        if self.leaf_rows is not None:
+            check_integer(name, "leaf_rows", self.leaf_rows, way_out="None chooses it by the number of rows.")
         check_integer(name, "n_landmarks", self.n_landmarks, least=0)
 
     def _check_stored(self, sizes: Sizes) -> None:

@@ -1,8 +1,10 @@
 """What online learners share: one pass over the rows in order, block by block, and a model after each block."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from copy import copy
-from typing import ClassVar, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeAlias
 from warnings import warn
 
 import numpy as np
@@ -11,14 +13,18 @@ from sklearn.utils import check_random_state
 
 from mercer import core
 from mercer._typing import Array, Rows, RowsLike, Seed, is_sparse, override
+from mercer.checkpoints import Loop, resumable
 from mercer.data import Block, Blocks
+from mercer.engines import engine_for
 from mercer.features import FeatureMap
 from mercer.fitting import MapPlan, Numbers
 from mercer.fitting.progress import progress
+from mercer.fitting.width import USUAL_WIDTH, Solver
 from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel
 from mercer.learners.base import SCORES, Learner
 from mercer.learners.callers import caller_level
+from mercer.learners.checkpointed import checkpointed, same_rows
 from mercer.learners.far_rows import FarRows, far_limits
 from mercer.learners.online.steps import UPDATES, Rule, Weights, losses_of
 from mercer.learners.online.support import Support
@@ -29,6 +35,10 @@ from mercer.stats import ColumnRanges
 
 # Rows per block: a fixed number, so that the features of arrays and streams are computed in the same products.
 BLOCK_ROWS = 4096
+# Matrices of D x D in float64 that Newton steps hold at once.
+_SQUARE_MATRICES = 5
+# The fewest features where few rows are remembered.
+_LEAST_WIDTH = 64
 # With fewer rows, a kernel whose parameters are found on them is warned of.
 _FEW_ROWS = 10
 
@@ -39,6 +49,18 @@ Labels: TypeAlias = ArrayLike | None
 Attributes: TypeAlias = dict[str, object]
 # From a block to its targets: numbers, or labels that have been checked.
 TargetsOf: TypeAlias = Callable[[Block], Array]
+
+
+@dataclass(frozen=True)
+class Learn:
+    """Learn a block: work that travels, given the plan of the steps and what y means."""
+
+    plan: Any
+    targets: Any
+
+    def __call__(self, learner: Any, block: Block) -> Any:
+        """Return the learner after the block."""
+        return learner.after(self.plan, block, self.targets)
 
 
 class OnlineLearner(Learner):
@@ -62,6 +84,8 @@ class OnlineLearner(Learner):
     # The ranges (2, d) of the columns of the rows seen, and the reaches (d,) of the kernel: see ``far_rows``.
     _column_ranges: Array | None = None
     _reaches: Array | None = None
+    # Told the scores of a block before each of its rows was learned; set for the time of a call alone.
+    _listener: Callable[[Array], None] | None = None
 
     _losses: ClassVar[tuple[str, ...]]
     features: FeatureMap | None = None
@@ -78,7 +102,7 @@ class OnlineLearner(Learner):
         self,
         kernel: Kernel | None,
         *,
-        n_components: int,
+        n_components: int | str,
         loss: str,
         update: str,
         alpha: float,
@@ -106,8 +130,9 @@ class OnlineLearner(Learner):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_samples, n_features), or ``Blocks``
-            If ``Blocks`` read y with the rows, a classifier finds the classes in a pass before.
+        X : array, CSR matrix or data frame of shape (n_samples, n_features), ``Blocks``, or a Dask array or data frame
+            If ``Blocks`` read y with the rows, a classifier finds the classes in a pass before. The partitions of a
+            Dask collection are learned one after the other: the model travels to them, and the rows stay.
         y : array of shape (n_samples,)
             Left out where X is ``Blocks``, which bring their own.
 
@@ -121,30 +146,63 @@ class OnlineLearner(Learner):
         """Learn the rows of X, from the start if ``fresh``, else from where the last call ended."""
         learner, learned = unfitted(self) if fresh else copy(self), self
         try:
-            with self._threads(), np.errstate(over="ignore", invalid="ignore"):
-                rule = Rule.of(type(self).__name__, self, self._losses)
-                learner._check_rule(rule)
-                blocks, targets_of = learner._opened(X, y, classes, fresh=fresh)
-                with progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance:
-                    for block in blocks.labelled():
-                        learner = learned = learner._after(rule, block, targets_of)
-                        if advance is not None:
-                            advance(block.n_rows)
+            with (
+                self._threads(),
+                np.errstate(over="ignore", invalid="ignore"),
+                checkpointed(learner) if fresh else nullcontext(),
+            ):
+                for model in learner._models(X, y, classes, fresh=fresh):
+                    learned = model
         except KeyboardInterrupt:
-            adopt(self, learned)  # the whole blocks so far
+            self._take_over(learned)  # the whole blocks so far
             raise
-        adopt(self, learned)
+        self._take_over(learned)
         return self
 
+    def _take_over(self, learned: Self) -> None:
+        learned.random_state = self.random_state  # a checkpoint has its own seed
+        adopt(self, learned)
+
+    def _models(self, X: Stream, y: Labels, classes: Labels, *, fresh: bool) -> Iterator[Self]:
+        """Yield the learner after each block; a fit that a checkpoint knows goes on after its last block."""
+        rule = Rule.of(type(self).__name__, self, self._losses)
+        self._check_rule(rule)
+        blocks, targets_of = self._opened(X, y, classes, fresh=fresh)
+        if fresh:
+            same_rows(blocks)
+        learner, engine = self, engine_for(blocks)
+        is_recorded = fresh and engine.shares_memory  # rows elsewhere cannot be read from the middle
+        with (
+            resumable("online pass") if is_recorded else Loop() as loop,
+            progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance,
+        ):
+            if loop.state is not None:
+                learner, blocks = copy(self), blocks.after(loop.state["n_seen"])
+                learner.__dict__.update(loop.state["attributes"])
+                yield learner
+            for model in engine.chain(Learn(rule, targets_of), blocks, learner, advance):
+                if loop.is_recorded:
+                    state = {"n_seen": model.n_seen_, "attributes": model._learned_state()}
+                    loop.advance(state, at=f"row {model.n_seen_:,}")
+                yield model
+
+    def _learned_state(self) -> Attributes:
+        """Return what the rows so far have set. Online state is replaced and never changed, so this may be kept."""
+        params = self.get_params(deep=False)
+        return {name: value for name, value in vars(self).items() if name not in params and name != "_listener"}
+
     def _map_plan(self) -> MapPlan:
-        return MapPlan.of(type(self).__name__, self.kernel, self.n_components, self.features, self._natural_kernel)
+        name, wanted, natural = type(self).__name__, self.n_components, self._natural_kernel
+        n_squares = _SQUARE_MATRICES if self.update == "newton" else 0
+        solver = Solver(n_squares, is_dense=True, width=_usual_width(self.decay))
+        return MapPlan.of(name, self.kernel, wanted, self.features, natural, solver=solver)
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
         Rule.of(type(self).__name__, self, self._losses)
         self._map_plan()
 
-    def _after(self, rule: Rule, block: Block, targets_of: TargetsOf) -> Self:
+    def after(self, rule: Rule, block: Block, targets_of: TargetsOf) -> Self:
         """Return the learner after a block."""
         name = type(self).__name__
         if block.sample_weight is not None:
@@ -156,6 +214,8 @@ class OnlineLearner(Learner):
         with np.errstate(over="ignore", invalid="ignore"):
             learned, scores = learner._learned(rule, block.X, y)
             losses = losses_of(rule.loss, scores, y)
+        if self._listener is not None:
+            self._listener(scores)
         coef, intercept = np.asarray(learned["coef_"]), np.asarray(learned["intercept_"])
         if not all(np.isfinite(values).all() for values in (losses, coef, intercept)):
             raise ValueError(
@@ -267,6 +327,19 @@ class OnlineLearner(Learner):
         return hasattr(self, "n_seen_")
 
 
+def _usual_width(decay: float) -> int:
+    """Return the number of features to begin with: 1024, fewer if fewer rows are remembered.
+
+    More features than remembered rows learn nothing more, and the penalty is renewed once per half-life, at D^3.
+
+    >>> _usual_width(1.0), _usual_width(0.99), _usual_width(0.5)
+    (1024, 128, 64)
+    """
+    if not (isinstance(decay, float) and 0.0 < decay < 1.0):  # what is no decay is refused elsewhere
+        return USUAL_WIDTH
+    return int(np.clip(2 ** np.ceil(np.log2(1 / (1 - decay))), _LEAST_WIDTH, USUAL_WIDTH))
+
+
 class OnlineRegressor(OnlineLearner, OneTarget):
     """An online learner of numbers."""
 
@@ -280,7 +353,7 @@ class OnlineRegressor(OnlineLearner, OneTarget):
     def _opened(self, X: Stream, y: Labels, classes: Labels, *, fresh: bool) -> tuple[Blocks, TargetsOf]:
         numbers = Numbers(type(self).__name__, several=False)
         first = not hasattr(self, "n_features_in_")
-        blocks, numbers = training_rows(self, X, y, None, numbers, reset=first)
+        blocks, numbers = training_rows(self, X, y, None, numbers, reset=first, collections=True)
         return blocks.recut(BLOCK_ROWS, type(self).__name__), lambda block: numbers.encode(block)[:, 0]
 
     @override

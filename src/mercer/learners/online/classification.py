@@ -49,7 +49,7 @@ class OnlineClassifier(OnlineLearner, ClassScores):
         name = type(self).__name__
         self._check_params()
         first = not hasattr(self, "n_features_in_")
-        blocks, targets = training_rows(self, X, y, None, Classes(name), reset=first)
+        blocks, targets = training_rows(self, X, y, None, Classes(name), reset=first, collections=True)
         blocks = blocks.recut(BLOCK_ROWS, name)
         known = getattr(self, "classes_", None)
         if fresh or (known is None and classes is None and self.new_classes == "learn"):

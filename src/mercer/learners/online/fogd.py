@@ -74,8 +74,9 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
     Parameters
     ----------
     kernel : Kernel, default=Gaussian()
-    n_components : int, default=100
-        Number of features D.
+    n_components : int or "auto", default="auto"
+        Number of features D. "auto" takes 1024 features, fewer under a memory limit, and at most a power of 2 above
+        the rows that ``decay`` remembers. Newton steps take D^2 time per row: for a faster pass take a few hundred.
     features : feature map, optional
         A map of your own; ``kernel`` and ``n_components`` are then not used.
     loss : "hinge", "squared_hinge" or "logistic", default="hinge"
@@ -158,7 +159,7 @@ class FOGDClassifier(OnlineClassifier, _FOGD):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         features: FeatureMap | None = None,
         loss: str = "hinge",
         update: str = "newton",
@@ -223,7 +224,7 @@ class FOGDRegressor(OnlineRegressor, _FOGD):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         features: FeatureMap | None = None,
         loss: str = "squared",
         update: str = "newton",

@@ -24,7 +24,7 @@ class _NOGD(OnlineLearner):
 
     @override
     def _check_params(self) -> None:
-        check_integer(type(self).__name__, "n_components", self.n_components)
+        self._map_plan()
         if self.rank is not None:
             check_integer(type(self).__name__, "rank", self.rank)
 
@@ -55,7 +55,7 @@ class _NOGD(OnlineLearner):
         name = type(self).__name__
         nystroem, state, scores = self.feature_map_, self.state_, np.zeros((0, self._n_columns()))
         if isinstance(state, Support):
-            budget = check_integer(name, "n_components", self.n_components)  # which may change between two calls
+            budget = self._map_plan().n_features  # which may change between two calls
             state, scores = state.learn(rule, X, y, self.n_seen_, budget)
             if len(state.coef) < budget:
                 of_rows = np.vstack([state.coef, state.coef.sum(axis=0)]).T
@@ -88,8 +88,8 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
     Parameters
     ----------
     kernel : Kernel, default=Gaussian()
-    n_components : int, default=100
-        The budget B of rows.
+    n_components : int or "auto", default="auto"
+        The budget B of rows. "auto" takes 1024, fewer under a memory limit or with ``decay``, as in ``FOGDClassifier``.
     rank : int, optional
         Number of features to keep, along the leading principal directions; Lu et al. keep B / 5. Predictions then
         change when the second phase begins. By default all B are kept.
@@ -139,7 +139,7 @@ class NOGDClassifier(OnlineClassifier, _NOGD):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         rank: int | None = None,
         loss: str = "hinge",
         update: str = "newton",
@@ -203,7 +203,7 @@ class NOGDRegressor(OnlineRegressor, _NOGD):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         rank: int | None = None,
         loss: str = "squared",
         update: str = "newton",

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
 from mercer import core
@@ -12,8 +11,10 @@ from mercer.features import Nystroem
 from mercer.kernels import Kernel
 from mercer.learners.online.steps import Rule, Weights, as_classes, newton_steps, with_constant
 from mercer.parallel import one_blas_thread
-from mercer.state import Member, Reals, Sizes, Stored, part, require
+from mercer.state import Either, Member, Reals, Sizes, Stored, part, require
 from mercer.state import Rows as StoredRows
+from mercer.structures import Ragged
+from mercer.structures.ragged import stack_rows
 
 # The largest 1 / (v c) of a row: its coefficient is then 0 but for rounding, and nothing overflows.
 _FORGOTTEN = 1e30
@@ -44,7 +45,7 @@ class Support:
 
     _stored = Stored(
         kernel=Member(Kernel),
-        rows=StoredRows(("m", "d")),
+        rows=Either((StoredRows(("m", "d")), Member(Ragged, {"n_objects": "m"}))),
         coef=Reals(("m", "k"), dtypes=(np.float64,)),
         factor=Reals(("n", "n"), dtypes=(np.float64,)),
         rho=Reals(("n", "k"), dtypes=(np.float64,)),
@@ -58,6 +59,7 @@ class Support:
 
     def _check_stored(self, sizes: Sizes) -> None:
         require(self.kernel.is_resolved, "the kernel must have numbers for parameters")
+        require(isinstance(self.rows, Ragged) == (self.kernel.domain != "rows"), "rows must be of the kernel's domain")
         require(sizes["n"] in (0, sizes["m"]), "factor must have a row for each of the rows, or none")
         require(np.all(np.diagonal(self.factor) > 0), "factor must have a positive diagonal")
 
@@ -178,7 +180,8 @@ def _age(rule: Rule, n_seen: int) -> int:
 
 
 def _joined(one: Rows, other: Rows) -> Rows:
-    return sparse.vstack([one, other], format="csr") if sparse.issparse(one) else np.vstack([one, other])
+    joined: Rows = stack_rows([one, other])
+    return joined
 
 
 def _solved(factor: Array, right: Array, *, transposed: bool = False) -> Array:

@@ -1,0 +1,107 @@
+"""Whether the predictions of boosted trees become columns of the rows: by the errors of two searches."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.fitting import HeldTargets, Targets
+from mercer.learners.local.boosted_trees import CrossFit
+from mercer.learners.local.encoding import TableEncoding
+from mercer.learners.local.report import Trial
+from mercer.learners.local.scaling import METHODS, ColumnScaling
+from mercer.learners.local.search import Choice, Search
+from mercer.parallel import one_blas_thread
+from mercer.solvers.local.leaf_sample import variances
+
+# Trees are tried from so many rows on: the folds of fewer rows say little.
+_LEAST_ROWS = 500
+# Targets that have a column each, at most.
+_MOST_TARGETS = 16
+
+NewSearch = Callable[[Array, Sequence[str]], Search]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a search: how columns become numbers and how these are scaled, the rows, and the choice."""
+
+    encoding: TableEncoding
+    search: Search
+    scaling: ColumnScaling
+    rows: Array
+    choice: Choice
+
+    @classmethod
+    def of(cls, encoding: TableEncoding, search: Search) -> "Found":
+        """Run a search."""
+        with one_blas_thread():  # products on two threads round differently: a near tie would be decided by chance
+            return cls(encoding, search, *search.run())
+
+
+@dataclass(frozen=True)
+class TreeChoice:
+    """A search without trees and, where trees may help, one with their predictions as columns.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n, d)
+        Columns of numbers, not scaled.
+    held : HeldTargets
+        Targets of about variance 1.
+    new_search : callable
+        Makes a search of numbers, given which scalings to try.
+    seed : int
+    deadline : float
+        The value of ``time.monotonic`` at which a search ends.
+    keep_interrupted : bool
+        Whether ``KeyboardInterrupt`` leaves the search without trees.
+    """
+
+    numbers: Array
+    held: HeldTargets[Targets]
+    new_search: NewSearch
+    seed: int
+    deadline: float = np.inf
+    keep_interrupted: bool = False
+
+    def best(self, encoding: TableEncoding, trials: Sequence[Trial] = ()) -> Found:
+        """Return the search of the lower error; its trials are those given and those of both searches."""
+        search = self.new_search(self.numbers, METHODS)
+        for trial in trials:
+            search.note(trial)
+        plain = Found.of(encoding, search)
+        few = len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS
+        if few or search.ended != "done":
+            return plain
+        try:
+            other = self._with_trees(plain)
+        except KeyboardInterrupt:
+            if not self.keep_interrupted:
+                raise
+            search.ended = "interrupted"
+            return plain
+        if other is None:
+            return plain
+        search.trials += [trial._replace(what=f"{trial.what}, with trees") for trial in other.search.trials]
+        if other.search.ended == "interrupted":
+            search.ended = "interrupted"
+            return plain
+        if not other.choice.error < plain.choice.error:
+            return plain
+        other.search.trials = search.trials
+        return other
+
+    def _with_trees(self, plain: Found) -> Found | None:
+        start = time.monotonic()
+        found = CrossFit(self.numbers, self.held, self.seed).fit(plain.choice.error, self.deadline)
+        if found is None:
+            return None
+        trees, predicted = found
+        squares = self.held.weight @ (self.held.Y - predicted) ** 2 / self.held.weight.sum()
+        error = float(np.mean(squares / variances(self.held.Y, self.held.weight)))
+        plain.search.note(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
+        search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method])
+        return Found.of(plain.encoding.with_trees(trees), search)

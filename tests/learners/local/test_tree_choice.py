@@ -1,0 +1,109 @@
+"""Whether predictions of trees become columns: on tables that jump, not on smooth ones; saved models, importances."""
+
+import numpy as np
+import pytest
+
+from mercer import TunedClassifier, TunedRegressor
+from mercer.learners.local import tree_choice
+from mercer.storage import dumps, loads
+
+
+def jumps(rng, n):
+    """Boxes of two columns and a smooth direction of others."""
+    X = rng.uniform(-1, 1, (n, 6))
+    boxes = sum(s * ((X[:, a] > t) & (X[:, b] < u)) for s, a, b, t, u in BOXES)
+    return X, boxes + np.sin(2 * X[:, 4] + X[:, 5])
+
+
+BOXES = [(1.5, 0, 1, -0.3, 0.4), (-1.2, 1, 2, 0.1, 0.6), (1.0, 0, 2, 0.5, -0.1), (2.0, 3, 0, 0.2, 0.3)]
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """The tuned regressor with trees, the one without, new rows, and their targets."""
+    rng = np.random.RandomState(0)
+    X, f = jumps(rng, 4000)
+    y = f + 0.3 * rng.standard_normal(4000)
+    small = {"random_state": 0, "leaf_rows": 500, "n_landmarks": 100}
+    model = TunedRegressor(**small).fit(X[:1500], y[:1500])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_choice, "_LEAST_ROWS", 10**9)
+        alone = TunedRegressor(**small).fit(X[:1500], y[:1500])
+    return model, alone, X[1500:], y[1500:]
+
+
+def test_jumps_ask_for_trees_which_lower_the_error(pair):
+    model, alone, X, y = pair
+    assert alone.preparation_.encoding_.trees is None
+    assert model.preparation_.encoding_.trees is not None
+    assert "boosted trees" in model.report_.chosen
+    assert "trees" in model.report_.steps
+    gains = (alone.predict(X) - y) ** 2 - (model.predict(X) - y) ** 2
+    assert gains.mean() > 4.75 * gains.std() / len(y) ** 0.5  # of no gain, that is a false alarm in 1e-6 runs
+
+
+def test_the_leave_one_out_score_is_not_fooled(pair):
+    """Predictions of other rows' trees have seen a row: its leave-one-out residual must still be about right."""
+    model, _, X, y = pair
+    errors = (model.predict(X) - y) ** 2 / y.var()
+    assert abs(model.loo_score_ - (1 - errors.mean())) < 4.9 * errors.std() * (1 / len(y) + 1 / 1500) ** 0.5
+
+
+def test_saved_models_predict_the_same(pair):
+    model, _, X, _ = pair
+    again = loads(dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert model.preparation_.get_feature_names_out()[-1] == "prediction of trees"
+
+
+def test_importances_go_to_the_columns_of_the_trees(pair):
+    model = pair[0]
+    assert model.feature_importances_.shape == (6,)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert model.feature_importances_[[0, 1, 3]].min() > 0.02
+
+
+def test_a_smooth_table_does_without_trees(rng):
+    X = rng.standard_normal((900, 6))
+    model = TunedRegressor(random_state=0, leaf_rows=300).fit(X, np.sin(2 * X.sum(axis=1) / 6**0.5))
+    assert model.preparation_.encoding_.trees is None
+
+
+def test_classes_have_a_column_each(rng):
+    X, f = jumps(rng, 1000)
+    y = np.digitize(f, np.quantile(f, [0.3, 0.6]))
+    model = TunedClassifier(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, y)
+    trees = model.preparation_.encoding_.trees
+    assert trees is not None
+    assert trees.n_targets == 3
+    assert model.preparation_.transform(X).shape == (1000, 9)
+    np.testing.assert_array_equal(loads(dumps(model)).predict_proba(X), model.predict_proba(X))
+
+
+def test_an_interruption_during_the_trees_keeps_the_model_without(rng, monkeypatch):
+    X, f = jumps(rng, 600)
+
+    def interrupt(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tree_choice.CrossFit, "fit", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        TunedRegressor(random_state=0).fit(X, f)
+    kept = TunedRegressor(random_state=0, keep_interrupted=True).fit(X, f)
+    assert kept.report_.ended == "interrupted"
+    assert kept.preparation_.encoding_.trees is None
+
+
+def test_an_interruption_of_the_second_search_keeps_the_first(rng, monkeypatch):
+    X, f = jumps(rng, 600)
+    told = []
+
+    def interrupt(self, trial):
+        told.append(trial.step)
+        if "trees" in told and trial.step == "kernel":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TunedRegressor, "_tell", interrupt)
+    kept = TunedRegressor(random_state=0, keep_interrupted=True).fit(X, f)
+    assert kept.report_.ended == "interrupted"
+    assert kept.preparation_.encoding_.trees is None
