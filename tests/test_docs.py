@@ -15,7 +15,20 @@ from mercer.testing import check_feature_map, check_kernel
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "gallery" not in path.parts)
-PACKAGES = ["kernels", "structures", "features", "gram", "learners", "data", "datasets", "storage", "bench", "testing"]
+PACKAGES = [
+    "kernels",
+    "structures",
+    "features",
+    "gram",
+    "learners",
+    "data",
+    "datasets",
+    "storage",
+    "export",
+    "plots",
+    "bench",
+    "testing",
+]
 FENCE = re.compile(r"^(`{3,}|:{3,})([^\n`]*)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -67,7 +80,7 @@ def test_every_block_of_code_is_run_but_for_a_few_that_say_so():
             elif not language.startswith("{"):
                 assert language in {"python", "console", "text"}, f"{page}: a block in {language!r}"
     # Installing, hours of experiments, and another library's code.
-    assert sorted(not_run) == ["falkon.md", "index.md", "papers.md"]
+    assert sorted(not_run) == ["deploying.md", "deploying.md", "deploying.md", "falkon.md", "index.md", "papers.md"]
 
 
 def _load(name, path):
@@ -85,6 +98,25 @@ def test_the_kernel_and_the_map_of_the_how_to_pages_keep_the_laws():
     check_feature_map(maps.GaussianProjection(n_components=8), sklearn_checks=False)
     with pytest.raises(ValueError, match="gamma must be positive"):
         kernels.HyperbolicCosine(gamma=0.0)
+
+
+def test_a_page_becomes_a_notebook(monkeypatch):
+    pytest.importorskip("sphinx", reason="the extensions of the pages need mercer[docs]")
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    made = importlib.import_module("notebooks").notebook(
+        "# Title\n\n```python\n1 + 1\n```\n\n```console\n$ ls\n```\nEnd\n"
+    )
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
+    assert cells == [("markdown", "# Title"), ("code", "1 + 1"), ("code", "!ls"), ("markdown", "End")]
+
+
+def test_the_index_lists_every_entry_from_a_to_z(monkeypatch):
+    pytest.importorskip("sphinx", reason="the extensions of the pages need mercer[docs]")
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    names = importlib.import_module("api_index").names(DOCS / "api")
+    assert set(names) == _listed()
+    last = [name.rpartition(".")[2].lower() for name in names]
+    assert last == sorted(last)
 
 
 class TestRunner:

@@ -13,10 +13,14 @@ SOURCE = TESTS.parent / "src" / "mercer"
 # Modules, or folders of them, by the tests that hold theirs.
 ELSEWHERE = {
     "bench/comparison.py": ("cli/test_compare.py", "the experiment is tested by the command that runs it"),
+    "data/lazy.py": ("engines/test_dask.py", "lazy results need a cluster that is started once"),
+    "data/opening.py": ("data/test_blocks.py", "blocks are tested as they are made"),
+    "data/sources/collections.py": ("engines/test_dask.py", "collections need a cluster that is started once"),
     "data/sources/compression.py": ("data/sources/test_files.py", "one law holds for all formats and compressions"),
     "data/sources/matrices.py": ("data/sources/test_files.py", "one law holds for all formats and compressions"),
     "features/structured/draws.py": ("features/structured/test_part_features.py", "two short draws of one map"),
     "kernels/structured/alphabets.py": ("kernels/structured/test_spectrum.py", "letters are tested in the kernels"),
+    "learners/ridge_base.py": ("learners/test_ridge.py", "the base is tested by the learners that it is the base of"),
     "reference": ("core", "every primitive is compared with its compiled twin, and both with the definition"),
     "state": ("storage", "declarations are tested on the model files that they guard"),
     "validation": ("features/test_bad_input.py", "errors are tested where users meet them"),
@@ -26,7 +30,7 @@ ELSEWHERE = {
     "storage/container.py": ("storage/test_models.py", "a container is tested by saving and loading models"),
     "storage/decoder.py": ("storage/test_models.py", "decoder and encoder are tested by a round trip"),
     "storage/encoder.py": ("storage/test_models.py", "decoder and encoder are tested by a round trip"),
-    "storage/foreign.py": ("storage/test_declarations.py", "all declarations are one test"),
+    "storage/foreign_rules.py": ("storage/test_foreign.py", "rules are tested by the pipelines that they guard"),
     "storage/registry.py": ("storage/test_models.py", "classes are registered to be saved and loaded"),
     "testing/estimators.py": (
         "test_refits.py",

@@ -26,10 +26,14 @@ OTHERS = {
 }
 
 
+def _exceeds(known, value):
+    return isinstance(known, int) and known > value
+
+
 def made(name, **params):
     estimator = PUBLIC[name]()
     known = estimator.get_params(deep=False)
-    quick = {key: value for key, value in QUICK.items() if isinstance(known.get(key), int) and known[key] > value}
+    quick = {key: value for key, value in QUICK.items() if known.get(key) == "auto" or _exceeds(known.get(key), value)}
     return estimator.set_params(**{**quick, **OWN.get(name, {}), **params})
 
 

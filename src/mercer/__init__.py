@@ -21,6 +21,20 @@ def _modules_of_names() -> dict[str, str]:
 
 _MODULE_OF = _modules_of_names()
 
+# Names of scikit-learn, by what takes their place here.
+_SPELLED = {
+    "AdditiveChi2Sampler": "AdditiveFeatures(Chi2())",
+    "LogisticRegression": "KernelLogisticRegression()",
+    "OneClassSVM": "KernelOneClassSVM()",
+    "PolynomialCountSketch": "TensorSketch(Polynomial(degree, gamma=..., coef0=...))",
+    "RBF": "Gaussian(gamma=...)",
+    "RBFSampler": "FourierFeatures(Gaussian(gamma=...))",
+    "Ridge": "KernelRidge()",
+    "RidgeClassifier": "KernelRidgeClassifier()",
+    "SVC": "KernelSVC()",
+    "SVR": "KernelSVR()",
+}
+
 __all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604
 
 
@@ -29,7 +43,8 @@ def __getattr__(name: str) -> object:
         return import_module("importlib.metadata").version("mercer")
     module = _MODULE_OF.get(name)
     if module is None:
-        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+        instead = f". Take mercer.{_SPELLED[name]}" if name in _SPELLED else ""
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}{instead}")
     value = import_module(f"mercer.{name}") if module == "mercer" else getattr(import_module(module), name)
     globals()[name] = value
     return value

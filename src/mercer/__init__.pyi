@@ -1,6 +1,6 @@
 from mercer import datasets as datasets
-from mercer.config import config_context as config_context
 from mercer.config import get_config as get_config
+from mercer.contexts import config_context as config_context
 from mercer.data import Blocks as Blocks
 from mercer.data import as_blocks as as_blocks
 from mercer.features import AdditiveFeatures as AdditiveFeatures

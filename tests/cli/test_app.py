@@ -15,7 +15,19 @@ def test_an_unknown_command_names_the_nearest(run):
     assert (done.exit_code, "There is no command 'trian'. Did you mean 'train'?" in done.stderr) == (USAGE, True)
 
 
-COMMANDS = ("compare", "train", "predict", "transform", "inspect", "info", "datasets", "papers", "bench", "completion")
+COMMANDS = (
+    "compare",
+    "train",
+    "predict",
+    "transform",
+    "export",
+    "inspect",
+    "info",
+    "datasets",
+    "papers",
+    "bench",
+    "completion",
+)
 
 
 def _loaded(*args):

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-SMALL = ["-D", "16", "--kernel", "Gaussian(gamma=2.0)"]
+SMALL = ["-D", "16", "--kernel", "Gaussian(gamma=2.0)", "--rows", "400"]
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +38,42 @@ def test_the_page_has_the_numbers_the_plots_and_no_way_out(compared):
     for result in said["results"]:
         if result["score"] is not None:
             assert f"{result['score']:.4f}" in page
-    assert page.count('class="plot"') == 3
+    assert page.count('class="plot"') == 6
+    for sentence in said["growth"]["sentences"]:
+        assert html.escape(sentence) in page
+    assert page.index("trains on") < page.index('class="plot"') < page.index("<table")
     assert "default-src 'none'" in html.unescape(page)
     assert not re.search(r"<script|src=|http://(?!www\.w3\.org)|https://|\sstyle=", page)
 
 
-def test_the_table_is_printed_with_a_line_a_model(run, here):
+def test_rows_grow_and_both_machines_are_measured(compared):
+    said = compared[0]["growth"]
+    for model in ("exact SVM", "mercer"):
+        assert [step["n_rows"] for step in said["steps"] if step["model"] == model] == [100, 200, 400]
+    assert len(said["sentences"]) == 3
+
+
+def test_a_plot_and_few_lines_are_printed_and_all_maps_where_asked(run, here):
     done = run("compare", *SMALL, "--no-report")
     assert done.exit_code == 0, done.stderr
-    for name in ("linear model", "exact SVM", "nystroem", "kernel error", "Gaussian(gamma=2.0)"):
+    assert len(done.stdout.splitlines()) < 32
+    for name in ("training time", "mercer trains on 400 rows", "linear model", "Gaussian(gamma=2.0)", "--all"):
         assert name in done.stdout
+    every = run("compare", *SMALL, "--no-report", "--all")
+    for name in ("exact SVM", "nystroem", "kernel error"):
+        assert name in every.stdout
     assert list(here.iterdir()) == []
+
+
+def test_a_table_is_compared_with_trees_and_the_tuned_estimator(run, here):
+    rng = np.random.RandomState(0)
+    lines = [f"{a:.3f},{b:.3f},{int(a * b > 0)}" for a, b in rng.standard_normal((300, 2))]
+    (here / "rows.csv").write_text("\n".join(["a,b,y", *lines]))
+    done = run("compare", "rows.csv", "-t", "y", "-D", "32", "--no-report", "--json")
+    assert done.exit_code == 0, done.stderr
+    steps = json.loads(done.stdout)["growth"]["steps"]
+    assert {step["model"] for step in steps} == {"exact SVM", "mercer", "tuned mercer", "boosted trees"}
+    assert all(0.5 < step["score"] <= 1 for step in steps if step["n_rows"] > 200)
 
 
 def test_a_table_with_hostile_names_is_escaped_in_the_page(run, here):

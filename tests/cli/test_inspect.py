@@ -3,9 +3,11 @@
 import io
 import json
 
+import mercer
+from mercer import KernelPCA
 from mercer.storage import container
 
-from .conftest import MODEL
+from .conftest import DATA, MODEL, OUTPUT, USAGE
 
 
 def _forged(data, change):
@@ -49,3 +51,34 @@ def test_inspect_tells_columns_task_and_kernel(model, run):
     assert (said["task"], said["target"], said["classes"]) == ("classification", "label", ["no", "yes"])
     assert said["kernel"].startswith("Gaussian(gamma=")
     assert "height, weight" in run("inspect", model).stdout
+
+
+def test_a_page_of_a_model_and_of_rows(run, here, model, table):
+    done = run("inspect", model, "--report", "page.html")
+    assert (done.exit_code, done.stdout) == (0, "a page written to page.html\n")
+    page = (here / "page.html").read_text()
+    assert "How good is it?" in page
+    assert "On the rows given" not in page
+    assert "error of the kernel" in page
+    assert run("inspect", model, "--report", "page.html").exit_code == OUTPUT  # never without --force
+    done = run("inspect", model, "--report", "page.html", "--data", table, "--force")
+    assert done.exit_code == 0
+    assert "On the rows given" in (here / "page.html").read_text()
+
+
+def test_wrong_use_of_the_page_is_one_line(run, here, model, table):
+    done = run("inspect", model, "--data", table)
+    assert done.exit_code == USAGE
+    assert "belong to --report" in done.stderr
+    done = run("inspect", model, "--report", "p.html", "--data", "no.csv")
+    assert done.exit_code == DATA
+    done = run("inspect", model, "--report", "p.html", "--data", table, "--target", "no")
+    assert (done.exit_code, len(done.stderr.splitlines())) == (DATA, 1)
+    assert not (here / "p.html").exists()
+
+
+def test_a_model_without_a_target_has_no_page(run, here):
+    mercer.save(KernelPCA(random_state=0).fit([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), here / "pca.mercer")
+    done = run("inspect", "pca.mercer", "--report", "p.html")
+    assert done.exit_code == MODEL
+    assert "predicts no target" in done.stderr

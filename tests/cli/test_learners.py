@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import mercer
+from mercer.cli.learners import LearnerOptions
 
 from .conftest import people
 
@@ -30,7 +31,8 @@ def _labels(lines):
     [("svm", "KernelSVC"), ("logistic", "KernelLogisticRegression"), ("ridge", "KernelRidgeClassifier")],
 )
 def test_every_learner_classifies(table, run, here, learner, name):
-    done = run("train", table, "-t", "label", "-o", "m.mercer", "-D", 64, "--learner", learner, "--alpha", 0.1)
+    penalty = ("--alpha", 0.1) if learner == "ridge" else ()
+    done = run("train", table, "-t", "label", "-o", "m.mercer", "-D", 64, "--model", learner, *penalty)
     assert done.exit_code == 0, done.stderr
     assert json.loads(run("inspect", "m.mercer", "--json").stdout)["class_name"] == name
     predicted = run("predict", "m.mercer", table, "--scores").stdout
@@ -44,3 +46,24 @@ def test_a_learner_that_does_not_do_the_task(run, here):
     (here / "rows.csv").write_text("a,y\n" + "".join(f"{i},{i / 7}\n" for i in range(40)))
     done = run("train", "rows.csv", "-t", "y", "-o", "m.mercer", "--learner", "logistic")
     assert (done.exit_code, "the task is regression, and no learner is given for it" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({}, "tuned"),
+        ({"n_components": 8}, "ridge"),
+        ({"method": "nystroem"}, "ridge"),
+        ({"alpha": "gcv"}, "ridge"),
+        ({"C": 2.0}, "svm"),
+        ({"learner": "logistic", "n_components": 8}, "logistic"),
+    ],
+)
+def test_the_options_choose_the_learner(options, name):
+    assert LearnerOptions(**options).name == name
+
+
+def test_options_of_another_learner_are_refused(table, run, here):
+    done = run("train", table, "-t", "label", "-o", "m.mercer", "--model", "tuned", "-D", 8)
+    assert done.exit_code == 2
+    assert "--n-components is an option of --model ridge and svm and logistic, not of tuned" in done.stderr

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import mercer
-from mercer.data import TableWarning, open_source
+from mercer.data import TableWarning
 
 from .conftest import DATA, csv_file, people
 
@@ -19,8 +19,6 @@ PREDICTIONS = {
     "missing column": ("hight,city,weight\n1,Oslo,2\n", "needs the column 'height'. Did you mean 'hight'?"),
     "missing columns": ("city\nOslo\n", "the model needs the columns 'height', 'weight'"),
     "text for numbers": ("height,city,weight\nx,Oslo,2\n", "line 2: column 'height' holds 'x', which is not a number"),
-    "missing value": ("height,city,weight\n1,Oslo,2\n,Oslo,2\n", "column 'height' misses a value in row 2"),
-    "missing category": ("height,city,weight\n1,Oslo,2\n1,,2\n", "column 'city' misses a value in row 2"),
     "infinity": ("height,city,weight\ninf,Oslo,2\n", "column 'height' holds infinity in row 1"),
     "empty": ("", "the file is empty"),
 }
@@ -95,7 +93,7 @@ def test_a_category_never_seen_is_reported_and_is_none_of_those_seen(model, run,
     assert "column 'city' has 1 categories never seen in training, in 1 rows" in done.stderr
     assert "'Paris'" in done.stderr
     with pytest.warns(TableWarning, match="never seen"):
-        X = next(mercer.load(model).rows(open_source("new.csv")))
+        X = next(iter(mercer.load(model).rows("new.csv")))
     assert X[0, 2:].tolist() == [0, 0, 0]
     assert X[1, 2:].sum() == 1
 
@@ -129,3 +127,44 @@ def test_rows_far_from_the_training_rows_are_told_of_once(model, run, here, monk
     assert done.exit_code == 0
     assert done.stderr.count("lie far from the training rows") == 1
     assert "2 of 300 rows lie far from the training rows, in column height:" in done.stderr
+
+
+def test_missing_values_do_not_stop_a_prediction(model, run, here):
+    (here / "new.csv").write_text("height,city,weight\n,Oslo,2\n180,,70\n")
+    done = run("predict", model, "new.csv", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.fixture(scope="module")
+def tuned(table):
+    """Models fitted in Python on a data frame: numbers and classes."""
+    frame = pd.read_csv(table)
+    options = {"n_trees": 1, "time_budget": 0.5, "random_state": 0}
+    paths = table.with_name("numbers.mercer"), table.with_name("classes.mercer")
+    mercer.save(mercer.TunedRegressor(**options).fit(frame.drop(columns="weight"), frame["weight"]), paths[0])
+    mercer.save(mercer.TunedClassifier(**options).fit(frame[["height", "city"]], frame["label"]), paths[1])
+    return paths
+
+
+@pytest.mark.filterwarnings("ignore::mercer.data.TableWarning")
+def test_models_of_python_predict_in_the_shell_with_intervals_and_sets(table, tuned, run):
+    frame = pd.read_csv(table)
+    found = pd.read_csv(io.StringIO(run("predict", tuned[0], table, "--interval", 0.8).stdout))
+    learner = mercer.load(tuned[0])
+    X = frame.drop(columns="weight")
+    np.testing.assert_allclose(found["prediction"], learner.predict(X), rtol=1e-12)
+    np.testing.assert_allclose(found[["low", "high"]], learner.predict_interval(X, 0.8), rtol=1e-12)
+    found = pd.read_csv(io.StringIO(run("predict", tuned[1], table, "--interval", 0.9, "--scores").stdout))
+    learner = mercer.load(tuned[1])
+    np.testing.assert_allclose(found[["score_no", "score_yes"]], learner.predict_proba(frame[["height", "city"]]))
+    members = learner.predict_set(frame[["height", "city"]], 0.9)
+    assert found["set"].str.contains("yes").tolist() == members[:, 1].tolist()
+    assert found["set"].str.contains("no").tolist() == members[:, 0].tolist()
+
+
+def test_intervals_of_a_learner_without_them_name_the_one_that_has(model, table, run):
+    done = run("predict", model, table, "--interval", 0.9)
+    assert done.exit_code == 2
+    assert "KernelRidgeClassifier has no predict_set" in done.stderr
+    assert "--model tuned" in done.stderr

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from mercer import Laplacian
-from mercer.datasets import kernel_regression, rings, rows_with_spectrum, two_gaussians, two_views
+from mercer.datasets import kernel_regression, rings, rows_with_spectrum, speech_frames, two_gaussians, two_views
 from mercer.testing import assert_mean_close
 
 
@@ -62,3 +62,23 @@ def test_bad_sizes_are_refused_by_name():
         two_views(10, [1.5])
     with pytest.raises(ValueError, match="kernel_regression: noise"):
         kernel_regression(10, noise=-1)
+
+
+def test_speech_frames_have_the_best_accuracy_that_they_claim():
+    data = speech_frames(20_000, flip=0.2, random_state=0)
+    assert data.X.shape == (20_000, 440)
+    assert len(np.unique(data.y)) == 40
+    right = data.truth(data.X) == data.y
+    assert_mean_close(right.astype(float), data.best, detect=0.1)
+
+
+def test_speech_frames_overlap_in_time():
+    """A row is a window of 11 frames of 40 bands: the next row holds its last 10 frames."""
+    X = speech_frames(50, random_state=0).X
+    np.testing.assert_array_equal(X[1:, :400], X[:-1, 40:])
+
+
+def test_speech_frames_refuse_bad_parameters():
+    for wrong in ({"flip": 1.5}, {"n_classes": 1}, {"context": -1}, {"n_variants": 0}):
+        with pytest.raises(ValueError, match="speech_frames"):
+            speech_frames(10, **wrong)

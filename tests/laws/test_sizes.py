@@ -17,7 +17,7 @@ HUGE = 10**9
 # Features of these follow from the rows, whatever is asked for.
 BY_ROWS = {"LinearFeatures", "CategoryFeatures", "Nystroem", "SplitSketch", "MEKA"}
 # Compositions that have no n_components of their own.
-COMPOSED = {"Concatenate", "Normalize", "Rescale", "ScaleColumns", "SelectColumns"}
+COMPOSED = {"Concatenate", "Normalize", "Rescale", "ScaleColumns", "SelectColumns", "Widened"}
 
 # Learners whose landmarks and leaves are rows: there are never more of them.
 IN_LEAVES = set(public_classes(LocalLearner))

@@ -3,7 +3,7 @@
 import io
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -18,18 +18,21 @@ from mercer.bench.spec import Params, in_words
 from mercer.bench.store import Outcome
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 SVG = "http://www.w3.org/2000/svg"
 LINK = "http://www.w3.org/1999/xlink"
-N_SERIES = 8
+N_SERIES = 14
 
 # matplotlib draws with these; the page's classes replace them by the reader's colours.
 _INK, _FAINT = "#000001", "#000002"
 _SERIES = [f"#0000{16 + i:02x}" for i in range(N_SERIES)]
 _CLASS_OF = {_INK: "ink", _FAINT: "faint", **{colour: f"s{i}" for i, colour in enumerate(_SERIES)}}
-_MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
-_DASHES: list[Any] = ["-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), "-", (0, (5, 2)), (0, (1.5, 1.5)), "-"]
+_MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h", "d", "H"]
+_KINDS: list[Any] = ["-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2))]
+_DASHES: list[Any] = [*_KINDS, *_KINDS[:3], "-", *_KINDS[1:], *_KINDS[:3]]
+_PROJECTED = (0, (1, 3))
 _ATTRIBUTES = {
     "fill",
     "fill-opacity",
@@ -99,12 +102,13 @@ def draw(spec: Params, outcomes: Sequence[Outcome], salt: str) -> Drawn | None:
     """Draw a figure of an experiment; None if none of its cells was run.
 
     ``spec`` names parameters of the cells as ``x``, ``series`` and ``panel``, and a metric as ``y``; ``where`` selects
-    cells; ``log`` lists the axes that are logarithmic.
+    cells; ``log`` lists the axes that are logarithmic; ``styles`` gives series the numbers of their colours, so that a
+    series has one colour in all figures of a page; ``projected`` names a series that was not measured.
     """
     where = spec.get("where", {})
     chosen = [outcome for outcome in outcomes if outcome.status == "done"]
     labels = list(dict.fromkeys(_name(outcome, spec.get("series")) for outcome in chosen))
-    styles = {label: i % N_SERIES for i, label in enumerate(labels)}
+    styles = _styles(labels, spec.get("styles", {}))
     panels = []
     for i, title in enumerate(dict.fromkeys(_name(outcome, spec.get("panel")) for outcome in chosen)):
         inside = [outcome for outcome in chosen if _name(outcome, spec.get("panel")) == title]
@@ -115,10 +119,19 @@ def draw(spec: Params, outcomes: Sequence[Outcome], salt: str) -> Drawn | None:
     if not panels:
         return None
     used = {line.label for panel in panels for line in panel.lines}
-    legend = tuple((label, style) for label, style in styles.items() if label in used and label)
+    legend = tuple(
+        (label, style) for label, style in styles.items() if label in used and label not in ("", spec.get("projected"))
+    )
     return Drawn(
         spec.get("title", ""), spec.get("caption", ""), tuple(panels), legend, _x_label(spec), metric(spec["y"]).label
     )
+
+
+def _styles(labels: Sequence[str], fixed: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of each series' colour: the fixed one, or the next that no series has."""
+    taken = {fixed[label] for label in labels if label in fixed}
+    free = (i for i in itertools.count() if i not in taken)
+    return {label: fixed[label] if label in fixed else next(free) % N_SERIES for label in labels}
 
 
 def _name(outcome: Outcome, names: str | Sequence[str] | None) -> str:
@@ -138,11 +151,25 @@ def _lines(spec: Params, outcomes: Sequence[Outcome], where: Params, styles: Map
     return tuple(lines)
 
 
-def _plot(spec: Params, lines: Sequence[Line]) -> str:
+def drawing(paint: "Callable[[Axes, list[str]], object]", salt: str, size: tuple[float, float] = (3.7, 2.7)) -> str:
+    """Return the SVG of what ``paint`` draws on axes with the colours of the series, for a page."""
+    return themed(_painted(lambda axes: paint(axes, _SERIES), size), salt)
+
+
+def _painted(paint: "Callable[[Axes], object]", size: tuple[float, float] = (3.7, 2.7)) -> str:
     with mpl.rc_context(_LOOK):
-        figure = Figure(figsize=(3.7, 2.7), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
-        axes = figure.add_subplot()
+        paint(figure.add_subplot())
+        file = io.StringIO()
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def _plot(spec: Params, lines: Sequence[Line]) -> str:
+    projected = spec.get("projected")
+
+    def paint(axes: "Axes") -> None:
         for line in lines:
             xs, ys = [x for x, _ in line.points], [y.centre for _, y in line.points]
             spread = [y.error and y.deviation for _, y in line.points]
@@ -151,8 +178,8 @@ def _plot(spec: Params, lines: Sequence[Line]) -> str:
                 ys,
                 yerr=spread if any(spread) else None,
                 color=_SERIES[line.style],
-                marker=_MARKERS[line.style],
-                linestyle=_DASHES[line.style],
+                marker="" if line.label == projected else _MARKERS[line.style],
+                linestyle=_PROJECTED if line.label == projected else _DASHES[line.style],
                 markersize=5,
                 linewidth=1.8,
                 elinewidth=1,
@@ -160,24 +187,23 @@ def _plot(spec: Params, lines: Sequence[Line]) -> str:
             )
         if "x" in spec.get("log", []):
             axes.set_xscale("log")
-            _plain_ticks(axes.xaxis)
+            plain_ticks(axes.xaxis)
         if "y" in spec.get("log", []):
             axes.set_yscale("log")
-            _plain_ticks(axes.yaxis)
+            plain_ticks(axes.yaxis)
         elif spec.get("zero", True):
             axes.set_ylim(bottom=0)
         axes.set_xlabel(_x_label(spec))
         axes.set_ylabel(_y_label(spec))
-        file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return file.getvalue()
+
+    return _painted(paint)
 
 
-def _plain_ticks(axis: "Axis") -> None:
+def plain_ticks(axis: "Axis") -> None:
     """Write 0.2 rather than a formula: formulas are not drawn, so that names may hold dollar signs."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axis.set_minor_formatter(NullFormatter())
 
 

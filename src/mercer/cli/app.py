@@ -13,6 +13,7 @@ _COMMANDS = (
     "train",
     "predict",
     "transform",
+    "export",
     "inspect",
     "info",
     "datasets",

@@ -1,7 +1,6 @@
 """``mercer compare``."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +19,11 @@ from mercer.cli.options import (
     seed_option,
     source_options,
 )
-from mercer.cli.output import check_output, console, output_file, print_json
+from mercer.cli.output import check_output, output_file, print_json
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from mercer.bench.comparison import Result, Rows
+    from mercer.bench.growth import Step
     from mercer.kernels import Kernel
 
 _REPORT = "mercer-compare.html"
@@ -39,7 +37,8 @@ class CompareOptions:
     task: str = "auto"
     kernels: "tuple[Kernel, ...]" = ()
     widths: tuple[int, ...] = ()
-    rows: int = 5000
+    rows: int = 100_000
+    seconds: float = 4.0
     C: float = 1.0
     impute: bool = False
     seed: int = 0
@@ -57,7 +56,15 @@ _compare_options = gathered(
     ),
     click.option("--n-components", "-D", "widths", type=click.IntRange(min=1), multiple=True, help="Repeatable."),
     click.option(
-        "--rows", type=click.IntRange(min=10), default=5000, show_default=True, help="Number of rows to draw from DATA."
+        "--rows", type=click.IntRange(min=10), default=100_000, show_default=True, help="Most rows to train on."
+    ),
+    click.option(
+        "--time-limit",
+        "seconds",
+        type=click.FloatRange(min=0.0, min_open=True),
+        default=4.0,
+        show_default=True,
+        help="Seconds of training and prediction after which a model gets no more rows.",
     ),
     click.option(
         "--C", "C", type=float, default=1.0, show_default=True, help="Cost parameter of the support vector machines."
@@ -66,13 +73,42 @@ _compare_options = gathered(
     seed_option,
 )
 _DEFAULT_WIDTHS = (128, 512, 1024)
+# Features of mercer's machine where the rows grow, and the most rows on which all maps are compared.
+_GROWN_WIDTH, _MAP_ROWS = 512, 5000
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was measured: growing numbers of rows, and all maps on few rows."""
+
+    growing: "Rows"
+    steps: "list[Step]"
+    sentences: list[str]
+    rows: "Rows"
+    results: "list[Result]"
+
+    def facts(self) -> dict[str, object]:
+        """Return everything for JSON."""
+        return {
+            "data": self.rows.name,
+            "task": self.rows.task,
+            "train_rows": len(self.rows.y_train),
+            "test_rows": len(self.rows.y_test),
+            "growth": {
+                "data": self.growing.name,
+                "sentences": self.sentences,
+                "steps": [asdict(step) for step in self.steps],
+            },
+            "results": [asdict(result) for result in self.results],
+        }
 
 
 @click.command()
 @click.argument("data", required=False)
 @_compare_options
-@click.option("--report", help=f"The HTML page; {_REPORT} by default, which is overwritten.")
+@click.option("--report", "-o", help=f"The HTML page; {_REPORT} by default, which is overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no page.")
+@click.option("--all", "show_all", is_flag=True, help="Print all maps at all numbers of features.")
 @force_option
 @source_options
 @machine_options
@@ -85,38 +121,59 @@ def command(
     machine: MachineOptions,
     report: str | None,
     no_report: bool,
+    show_all: bool,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Compare an exact kernel SVM, a linear model and every feature map of a kernel.
+    """Show how an exact kernel machine and mercer grow with the rows, and compare all maps of a kernel.
 
-    On scikit-learn's digits, or on rows drawn from DATA, a file as for train or the name of a data set. Prints accuracy
-    (R^2 for regression), times, kernel error and memory at several numbers of features, and writes an HTML page with
-    plots.
+    On synthetic rows whose best accuracy is known and on scikit-learn's digits, or on rows drawn from DATA, a file as
+    for train or the name of a data set; there, boosted trees and the tuned estimator run too. Prints a plot of the
+    training time and what it says, and writes an HTML page with all plots and tables.
     """
     check_output(report, force=force)
-    start = time.perf_counter()
-    from mercer.bench.comparison import compare  # noqa: PLC0415 - not for --help
     from mercer.cli import library  # noqa: PLC0415 - not for --help
 
     with library.config_context(**asdict(machine)):
-        rows, kernels = _rows(data, asked, reading)
-        widths = list(asked.widths or _DEFAULT_WIDTHS)
-        found = compare(rows, kernels, widths, C=asked.C, seed=asked.seed)
-        results = list(found) if as_json else _shown(rows, found)
-    page = None if no_report else _written(report, rows, results)
+        start = time.perf_counter()
+        found = _measured(data, asked, reading, shown=not as_json)
+    page = None if no_report else _written(report, found)
     seconds = time.perf_counter() - start
     if as_json:
-        facts = {"data": rows.name, "task": rows.task, "train_rows": len(rows.y_train), "test_rows": len(rows.y_test)}
-        print_json(facts | {"results": [asdict(result) for result in results], "report": page, "seconds": seconds})
+        print_json(found.facts() | {"report": page, "seconds": seconds})
         return
-    click.echo(
-        f"{_metric(rows)}: on the test rows; kernel error: |ZZ' - K| / |K| on them; memory: Gram matrix or features.\n"
-        f"{seconds:.1f} s" + (f"; plots in {page}" if page else "")
-    )
+    from mercer.cli.comparison_text import print_results  # noqa: PLC0415 - not for --help
+
+    print_results(found.rows, found.results, show_all=show_all)
+    click.echo(f"{seconds:.0f} s" + (f"; plots in {page}" if page else ""))
 
 
-def _rows(data: str | None, asked: CompareOptions, reading: SourceOptions) -> "tuple[Rows, list[Kernel]]":
+def _measured(data: str | None, asked: CompareOptions, reading: SourceOptions, *, shown: bool) -> Compared:
+    from mercer.bench import comparison, growth  # noqa: PLC0415 - not for --help
+    from mercer.cli.comparison_text import print_growth  # noqa: PLC0415 - not for --help
+
+    growing, kernels, best = _rows(data, asked, reading)
+    few = comparison.digits(asked.seed) if data is None else growing.head(_MAP_ROWS, _MAP_ROWS)
+    width = max(asked.widths, default=_GROWN_WIDTH)
+    kernel = kernels[-1] if data is not None or asked.kernels else _ring_kernel()
+    models = growth.contestants(growing, kernel, width, C=asked.C, seed=asked.seed, tables=data is not None)
+    steps = list(growth.grow(growing, models, limit=asked.seconds))
+    sentences = growth.sentences(growing, steps, best)
+    if shown:
+        print_growth(growing, steps, sentences)
+    widths = list(asked.widths or _DEFAULT_WIDTHS)
+    results = list(comparison.compare(few, kernels, widths, C=asked.C, seed=asked.seed))
+    return Compared(growing, steps, sentences, few, results)
+
+
+def _ring_kernel() -> "Kernel":
+    from mercer.kernels import Gaussian  # noqa: PLC0415 - not for --help
+
+    return Gaussian()
+
+
+def _rows(data: str | None, asked: CompareOptions, reading: SourceOptions) -> "tuple[Rows, list[Kernel], float | None]":
+    """Return the rows that grow, the kernels, and the best score that there is, where it is known."""
     from mercer.bench import comparison  # noqa: PLC0415 - not for --help
     from mercer.kernels import Gaussian, Polynomial  # noqa: PLC0415 - not for --help
 
@@ -124,78 +181,24 @@ def _rows(data: str | None, asked: CompareOptions, reading: SourceOptions) -> "t
     if data is None:
         if asked.target is not None:
             raise Fault("--target names a column of DATA, and no DATA is given.", USAGE)
-        return comparison.digits(asked.seed), kernels or [Polynomial(3, coef0=1.0), Gaussian(gamma=2.0)]
+        growing, best = comparison.two_rings(asked.rows, asked.seed)
+        return growing, kernels or [Polynomial(3, coef0=1.0), Gaussian(gamma=2.0)], best
     kernels = kernels or [Gaussian()]
     if not Path(data).suffix and not Path(data).exists() and data != "-":
-        return comparison.named(data, asked.rows, asked.seed), kernels
+        return comparison.named(data, asked.rows, asked.seed), kernels, None
     source = reading.open(data)
     if asked.target is None and source.own_target is None:
         raise Fault(f"--target is missing: it names one of the columns of {source.name}.", USAGE)
     how = comparison.Sampling(asked.target, asked.task, asked.rows, asked.seed, asked.impute)
-    return comparison.sampled(source, how), kernels
+    return comparison.sampled(source, how), kernels, None
 
 
-def _shown(rows: "Rows", found: "Iterator[Result]") -> "list[Result]":
-    """Run the comparison, and show a table that grows with the results."""
-    from rich.live import Live  # noqa: PLC0415 - not for --help
-
-    results: list[Result] = []
-    screen = console()
-    screen.print(rows.about, markup=False)
-    with Live(console=screen, refresh_per_second=8) as live:
-        for result in found:
-            results.append(result)
-            live.update(_table(results, _metric(rows)))
-    if not screen.is_terminal:  # where the table is printed at the end, without a line break
-        click.echo()
-    for reason in dict.fromkeys(f"{result.model}: {result.reason}" for result in results if result.reason):
-        click.echo(f"left out: {reason}")
-    return results
-
-
-def _metric(rows: "Rows") -> str:
-    return "accuracy" if rows.task == "classification" else "R2"
-
-
-def _table(results: "list[Result]", metric: str) -> "Table":
-    from rich.table import Table  # noqa: PLC0415 - not for --help
-    from rich.text import Text  # noqa: PLC0415 - not for --help
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("model", no_wrap=True)
-    for name in ("D", metric, "train s", "predict s", "kernel error", "memory MB"):
-        table.add_column(name, justify="right", no_wrap=True)
-    kernel = ""
-    for result in results:
-        if result.reason:
-            continue
-        if result.kernel != kernel:
-            kernel = result.kernel
-            table.add_row(Text(kernel, style="bold"))
-        indent = "  " if kernel else ""
-        table.add_row(Text(f"{indent}{result.model}"), *_cells(result))
-    return table
-
-
-def _cells(result: "Result") -> list[str]:
-    formats = {
-        "n_components": "d",
-        "score": ".4f",
-        "fit_seconds": ".3f",
-        "predict_seconds": ".3f",
-        "kernel_error": ".4f",
-        "megabytes": ".1f",
-    }
-    values = [(getattr(result, name), form) for name, form in formats.items()]
-    return ["" if value is None else format(value, form) for value, form in values]
-
-
-def _written(report: str | None, rows: "Rows", results: "list[Result]") -> str | None:
+def _written(report: str | None, found: Compared) -> str | None:
     """Write the page. A page that was not asked for is left out if a package is missing."""
     from mercer.cli.page import render  # noqa: PLC0415 - not for --help
 
     try:
-        text = render(rows, results, _metric(rows))
+        text = render(found.growing, found.steps, found.sentences, found.rows, found.results)
     except ImportError as missing:
         if report is not None:
             raise Fault(f"the page needs {missing.name}. Install with: pip install 'mercer[cli]'") from None

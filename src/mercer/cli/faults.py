@@ -111,7 +111,7 @@ def _verdict(error: BaseException) -> tuple[int, str]:
         code = error.code if isinstance(error, SystemExit) else error.exit_code
         return (code if isinstance(code, int) else int(code is not None)), ""
     if isinstance(error, KeyboardInterrupt | Interrupted | click.Abort):
-        return INTERRUPTED, "interrupted; nothing was written."
+        return _of_interruption(error)
     if isinstance(error, BrokenPipeError | ClosedPipe):
         # What is still buffered must not be written when the interpreter ends.
         with suppress(OSError, ValueError):
@@ -122,6 +122,14 @@ def _verdict(error: BaseException) -> tuple[int, str]:
     if isinstance(error, Fault):
         return error.code, str(error)
     return _of_library(error)
+
+
+def _of_interruption(error: BaseException) -> tuple[int, str]:
+    stopped = getattr(sys.modules.get("mercer.checkpoints"), "FitInterrupted", None)
+    if stopped is None or not isinstance(error, stopped):
+        return INTERRUPTED, "interrupted; nothing was written."
+    kept = f"interrupted; the fit so far is kept in {error.place}. Run the same command again to go on."
+    return 128 + error.signal, kept
 
 
 def _of_library(error: BaseException) -> tuple[int, str]:

@@ -8,7 +8,7 @@ import click
 from mercer.cli.options import json_option
 from mercer.cli.output import print_json
 
-_OPTIONAL = ("click", "rich", "pyarrow", "jinja2", "matplotlib", "pandas", "polars")
+_OPTIONAL = ("click", "rich", "pyarrow", "jinja2", "matplotlib", "pandas", "polars", "onnx", "onnxruntime")
 
 
 @click.command()

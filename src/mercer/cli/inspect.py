@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mercer.cli.faults import MODEL, Fault, printable, standard_input
-from mercer.cli.options import json_option
-from mercer.cli.output import console, print_json
+from mercer.cli.options import SourceOptions, force_option, json_option
+from mercer.cli.output import check_output, console, output_file, print_json
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,9 +20,26 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
+@click.option("--report", metavar="PAGE", help="Write a page with plots instead: an .html file.")
+@click.option("--data", metavar="FILE", help="Rows with known targets, on which the page measures the model.")
+@click.option("--target", "-t", help="Target in --data, for models that do not name it.")
+@force_option
 @json_option
-def command(model: str, *, as_json: bool) -> None:
-    """Show what a MODEL file holds: task, columns, kernel, parameters and versions."""
+def command(
+    model: str, *, report: str | None, data: str | None, target: str | None, force: bool, as_json: bool
+) -> None:
+    """Show what a MODEL file holds: task, columns, kernel, parameters and versions.
+
+    With --report, the page also shows scores beside baselines, importances, leave-one-out residuals, calibration,
+    penalties, widths, and the error of the kernel, as far as the model holds them. With --data, it shows the score,
+    residuals or calibration, and the error of the kernel on those rows.
+    """
+    check_output(report, force=force)
+    if report is None and (data or target or force):
+        raise click.UsageError("--data, --target and --force belong to --report.")
+    from sklearn.base import is_classifier, is_regressor  # noqa: PLC0415 - not for --help
+
+    from mercer.learners.table_model import TableModel  # noqa: PLC0415 - not for --help
     from mercer.storage import describe, load  # noqa: PLC0415 - not for --help
 
     if model != "-" and not Path(model).is_file():
@@ -33,33 +50,65 @@ def command(model: str, *, as_json: bool) -> None:
     result: dict[str, object] = {"model": model, **asdict(about)}
     file.seek(0)
     loaded = load(file)
-    if hasattr(loaded, "preparation_"):
+    if not isinstance(loaded, TableModel) and (is_classifier(loaded) or is_regressor(loaded)):
+        loaded = TableModel.of(loaded)
+    if isinstance(loaded, TableModel):
         result |= _table_facts(loaded)
+    if report is not None:
+        _write_page(loaded, result, report, data, target, force=force)
+        return
     if as_json:
         print_json(result)
         return
     _show(result)
 
 
+def _write_page(
+    loaded: object, result: dict[str, object], report: str, data: str | None, target: str | None, *, force: bool
+) -> None:
+    from mercer.cli.models import of_learner  # noqa: PLC0415 - not for --help
+    from mercer.cli.report_page import render  # noqa: PLC0415 - needs jinja2 and matplotlib
+    from mercer.cli.row_figures import on_rows  # noqa: PLC0415 - needs jinja2 and matplotlib
+    from mercer.learners.table_model import TableModel  # noqa: PLC0415 - not for --help
+
+    path = str(result["model"])
+    model = loaded if isinstance(loaded, TableModel) else of_learner(path, loaded)
+    source = None if data is None else SourceOptions().open(data)
+    rows = None if source is None else on_rows(model, source, str(data), target or model.target_)
+    about = {
+        "file": path,
+        "bytes of arrays": f"{result['n_bytes']:,}",
+        "versions": str(_text("versions", result["versions"])),
+        "parameters": str(_text("parameters", result["parameters"])),
+    }
+    with output_file(report, force=force) as file:
+        file.write(render(model, "", about, rows).encode())
+    click.echo(f"a page written to {printable(report)}")
+
+
 def _table_facts(model: "TableModel") -> dict[str, object]:
-    preparation, learner = model.preparation_, model.learner_
+    from mercer.cli import facts  # noqa: PLC0415 - not for --help
+
+    learner = model.learner_
     return {
         "class_name": type(learner).__name__,
-        "parameters": {name: repr(value) for name, value in learner.get_params(deep=False).items()},
-        "kernel": repr(getattr(learner.feature_map_, "kernel_", getattr(learner, "kernel", None))),
-        "feature_map": type(learner.feature_map_).__name__,
-        "n_components": int(learner.coef_.shape[-1]),
+        "parameters": {name: _plain(value) for name, value in learner.get_params(deep=False).items()},
+        **facts.learner_facts(model),
         "task": model.task_,
-        "target": model.target_,
-        "classes": [str(label) for label in model.classes_] if model.task_ == "classification" else None,
-        "score": model.score_,
-        "train_rows": model.n_train_,
+        "target": model.target_ or None,
+        "classes": model.classes_.tolist() if model.task_ == "classification" else None,
+        **facts.score_facts(model),
+        "train_rows": model.n_train_ or None,
         "test_rows": model.n_test_,
-        "numbers": preparation.number_names_,
-        "categories": dict(zip(preparation.category_names_, preparation.categories_, strict=True)),
-        "left_out": preparation.left_out_,
-        "imputes": preparation.imputes_,
+        "kernel_error": facts.kernel_error(model),
+        "importances": facts.importances(model),
+        **facts.column_facts(model),
     }
+
+
+def _plain(value: object) -> object:
+    """Return numbers and text as they are, for JSON, and other values as they print."""
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
 def _show(result: dict[str, object]) -> None:

@@ -1,12 +1,21 @@
 """The parts of the library that sub-commands use, imported when a command runs: ``--help`` needs none of them."""
 
-from mercer.config import config_context
+from mercer.contexts import config_context
 from mercer.data import Source, TablePreparation, open_source
 from mercer.data.columns import some
 from mercer.data.writers import format_of, row_writer
 from mercer.features import feature_map
 from mercer.kernels import Gaussian, Kernel
-from mercer.learners import KernelLogisticRegression, KernelRidge, KernelRidgeClassifier, KernelSVC, KernelSVR
+from mercer.learners import (
+    KernelLogisticRegression,
+    KernelRidge,
+    KernelRidgeClassifier,
+    KernelSVC,
+    KernelSVR,
+    TunedClassifier,
+    TunedRegressor,
+)
+from mercer.learners.checkpointed import checkpointed
 from mercer.learners.table_model import TableModel
 from mercer.storage import dumps, load
 
@@ -21,6 +30,9 @@ __all__ = [
     "Source",
     "TableModel",
     "TablePreparation",
+    "TunedClassifier",
+    "TunedRegressor",
+    "checkpointed",
     "config_context",
     "dumps",
     "feature_map",

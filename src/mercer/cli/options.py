@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # what --help does not need is imported when a command runs
 F = TypeVar("F", bound=Callable[..., Any])
 
 # As in mercer.data, which --help does not import; a test compares them.
-FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "fasta", "lines", "tu")
+TYPES = ("number", "category", "date")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for scripts.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
@@ -34,6 +35,7 @@ class SourceOptions:
     delimiter: str | None = None
     no_header: bool = False
     categorical: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
     def open(self, data: str) -> "Source":
         """Open DATA; ``-`` is standard input."""
@@ -45,7 +47,17 @@ class SourceOptions:
             delimiter=self.delimiter,
             header=not self.no_header,
             categorical=self.categorical,
+            types=dict(map(_column_type, self.types)),
         )
+
+
+def _column_type(given: str) -> tuple[str, str]:
+    name, _, kind = given.rpartition("=")
+    if not name or kind not in TYPES:
+        raise click.BadParameter(
+            f"it must be COLUMN=TYPE with one of {', '.join(TYPES)}, got {given!r}.", param_hint="--type"
+        )
+    return name, kind
 
 
 @dataclass(frozen=True)
@@ -83,13 +95,45 @@ _FORMAT_OPTIONS = (
 _CATEGORICAL = click.option(
     "--categorical", multiple=True, metavar="COLUMN", help="Treat a column of numbers as categories. Repeatable."
 )
-source_options = gathered("reading", SourceOptions, *_FORMAT_OPTIONS)
-training_source_options = gathered("reading", SourceOptions, _CATEGORICAL, *_FORMAT_OPTIONS)
+_TYPES = click.option(
+    "--type",
+    "types",
+    multiple=True,
+    metavar="COLUMN=TYPE",
+    help="Read a column as number (what is no number is missing), category or date. Repeatable.",
+)
+source_options = gathered("reading", SourceOptions, _TYPES, *_FORMAT_OPTIONS)
+training_source_options = gathered("reading", SourceOptions, _CATEGORICAL, _TYPES, *_FORMAT_OPTIONS)
 machine_options = gathered(
     "machine",
     MachineOptions,
     click.option("--threads", type=click.IntRange(min=1), help="Threads; all cores by default."),
     click.option("--memory", help="Memory for rows and features, such as 2GiB."),
+)
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Where the state of a fit is kept, and how often."""
+
+    checkpoint: str | None = None
+    every: float | None = None
+
+
+checkpoint_options = gathered(
+    "states",
+    CheckpointOptions,
+    click.option(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="Keep the state of the fit in this folder. If the command is killed, the same command goes on from there.",
+    ),
+    click.option(
+        "--every",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Time between two states that are kept; 60 by default.",
+    ),
 )
 
 

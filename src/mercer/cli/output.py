@@ -86,34 +86,24 @@ def _is_device(path: Path) -> bool:
 
 
 @contextmanager
-def progress(title: str, source: "Source", *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show the progress of a pass over a source on a terminal; yield a function of the number of rows read."""
+def progress(source: "Source", *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show progress on a terminal: of the pass over a source, and of the stages of a fit that follow.
+
+    Yields a function of the number of rows read.
+    """
     if not shown or not sys.stderr.isatty():
         yield lambda rows: None
         return
-    from rich import progress as rich  # noqa: PLC0415 - not for --help
+    from mercer.fitting.progress import showing  # noqa: PLC0415 - not for --help
+    from mercer.watching import State  # noqa: PLC0415 - not for --help
 
-    columns = (
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.TextColumn("{task.fields[rows]:,} rows, {task.fields[rate]} rows/s"),
-        rich.TimeRemainingColumn(),
-    )
-    with rich.Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=source.n_rows, rows=0, rate="?")
-        done = 0
+    done = 0
+    with showing(console(stderr=True)) as show:
 
         def advance(rows: int) -> None:
             nonlocal done
             done += rows
-            read = source.bytes_read()
-            place = (
-                {"completed": done, "total": source.n_rows} if read is None else dict(zip(_PLACE, read, strict=True))
-            )
-            elapsed = bar.tasks[0].elapsed or 0
-            bar.update(task, rows=done, rate=f"{done / elapsed:,.0f}" if elapsed else "?", **place)
+            place, total = source.bytes_read() or (done, source.n_rows)
+            show(State("reading", note=f"{done:,} rows", fraction=place / total if total else None))
 
         yield advance
-
-
-_PLACE = ("completed", "total")

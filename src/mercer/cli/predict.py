@@ -49,27 +49,57 @@ def output_options(formats: str) -> Callable[[Callable[..., None]], Callable[...
     is_flag=True,
     help="Add one column per class: probabilities, or scores for learners without probabilities.",
 )
+@click.option(
+    "--interval",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="COVERAGE",
+    help="Add the ends of intervals (columns low and high) or, for classes, a set of them, that hold the target with "
+    "this probability.",
+)
 @output_options(".csv, .jsonl, .parquet, .arrow or .npy")
 @source_options
 @machine_options
 def command(
-    model: str, data: str, *, scores: bool, to: OutputOptions, reading: SourceOptions, machine: MachineOptions
+    model: str,
+    data: str,
+    *,
+    scores: bool,
+    interval: float | None,
+    to: OutputOptions,
+    reading: SourceOptions,
+    machine: MachineOptions,
 ) -> None:
     """Predict the target of the rows of DATA by MODEL.
 
-    Columns are matched by name, in any order; further columns are ignored. MODEL or DATA may be - for standard input.
-    With --json and no output file, each row is written as a JSON object.
+    MODEL is a file of mercer train, or of mercer.save in Python for a classifier or regressor. Columns are matched by
+    name, in any order; further columns are ignored. MODEL or DATA may be - for standard input. With --json and no
+    output file, each row is written as a JSON object.
     """
     loaded = load_model(model)
+    classes = loaded.classes_ if loaded.task_ == "classification" else None
     names = ["prediction"]
-    if scores and loaded.task_ == "classification":
-        names += [f"score_{label}" for label in loaded.classes_]
+    if scores and classes is not None:
+        names += [f"score_{label}" for label in classes]
+    if interval is not None:
+        names += ["low", "high"] if classes is None else ["set"]
 
     def rows(source: "Source") -> "Iterator[list[Array]]":
-        for predicted, of_classes in loaded.predict_scores(source, scores=scores):
-            yield [predicted] if of_classes is None else [predicted, *of_classes.T]
+        for result in loaded.results(source, scores=scores, coverage=interval):
+            columns = [result.predicted]
+            columns += [] if result.scores is None else list(result.scores.T)
+            if result.intervals is not None:
+                columns += list(result.intervals.T) if classes is None else [_sets(result.intervals, classes)]
+            yield columns
 
     stream(rows, names, model, data, to, reading, machine)
+
+
+def _sets(members: "Array", classes: "Array") -> "Array":
+    """Return sets of classes as text: the labels with a bar between them."""
+    import numpy as np  # noqa: PLC0415 - not for --help
+
+    texts = [" | ".join(str(label) for label in classes[row]) for row in members]
+    return np.array(texts, dtype=object)
 
 
 def stream(
@@ -86,11 +116,12 @@ def stream(
     from mercer.cli import library  # noqa: PLC0415 - not for --help
 
     kind = "jsonl" if to.as_json and to.output == "-" else library.format_of(to.output)
-    start, n_rows = time.perf_counter(), 0
+    n_rows = 0
     with library.config_context(**asdict(machine)):
         source = reading.open(data)
+        start = time.perf_counter()  # imports are done
         with (
-            progress("rows", source, shown=not to.quiet and to.output != "-") as advance,
+            progress(source, shown=not to.quiet and to.output != "-") as advance,
             output_file(to.output, force=to.force) as file,
         ):
             writer = library.row_writer(kind, names, file)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mercer.cli.faults import MODEL, Fault
 from mercer.cli.models import load_model
 from mercer.cli.options import MachineOptions, SourceOptions, machine_options, source_options
 from mercer.cli.predict import OutputOptions, output_options, stream
@@ -32,5 +33,9 @@ def command(model: str, data: str, *, to: OutputOptions, reading: SourceOptions,
         for Z in loaded.transform(source):
             yield list((Z.toarray() if hasattr(Z, "toarray") else Z).T)
 
+    if not hasattr(loaded.learner_, "feature_map_"):
+        raise Fault(
+            f"{model}: {type(loaded.learner_).__name__} has no feature map; mercer train --model ridge has one.", MODEL
+        )
     names = [f"z{j}" for j in range(loaded.learner_.coef_.shape[-1])]
     stream(rows, names, model, data, to, reading, machine)

@@ -15,6 +15,7 @@ from mercer.datasets.synthetic import (
     kernel_regression,
     rings,
     rows_with_spectrum,
+    speech_frames,
     two_gaussians,
     two_views,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "rings",
     "rotating_drift",
     "rows_with_spectrum",
+    "speech_frames",
     "two_gaussians",
     "two_views",
 ]

@@ -1,9 +1,10 @@
-"""The public test kit: one call tests a new kernel, map, source, statistic, solver or learner.
+"""The public test kit: one call tests a new kernel, map, source, statistic, solver, engine or learner.
 
 Random claims are tested with a stated rate of false alarms, and thresholds are computed from the sample, never tuned
 to a seed.
 """
 
+from mercer.testing.engines import check_engine
 from mercer.testing.feature_maps import check_feature_map
 from mercer.testing.fitted import check_fitted
 from mercer.testing.kernels import check_kernel
@@ -18,6 +19,7 @@ from mercer.testing.statistics import check_statistic
 __all__ = [
     "assert_mean_close",
     "assert_same",
+    "check_engine",
     "check_feature_map",
     "check_fitted",
     "check_kernel",

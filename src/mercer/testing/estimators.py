@@ -16,12 +16,21 @@ from mercer import features, gram, kernels
 from mercer._typing import Array, Rows
 from mercer.features import FeatureMap
 from mercer.gram import GramOperator
+from mercer.structures import Ragged
 from mercer.testing.samples import sample_rows
 
 _Base = TypeVar("_Base")
 
 # Kernels and maps of objects.
-_OF_OBJECTS = (kernels.PartKernel, kernels.Convolution, features.PartFeatures, features.ConvolutionFeatures)
+_OF_OBJECTS = (
+    kernels.PartKernel,
+    kernels.Convolution,
+    kernels.Subsequence,
+    features.PartFeatures,
+    features.PartTensorSketch,
+    features.SubsequenceSketch,
+    features.ConvolutionFeatures,
+)
 _METHODS = ("transform", "predict", "decision_function", "predict_proba", "score_samples")
 
 
@@ -58,11 +67,18 @@ def rows_for(estimator: BaseEstimator, n_rows: int = 40, n_features: int = 10) -
     return np.asarray(np.abs(sample_rows(n_rows, n_features)))
 
 
+def as_double(X: Rows) -> Rows:
+    """Return rows, or packed objects, of float64."""
+    return X.astype(np.float64) if isinstance(X, Ragged) else np.asarray(X, dtype=np.float64)
+
+
 def targets_for(estimator: BaseEstimator, X: Rows, *, other: bool = False) -> Array | None:
     """Return targets of the kind that an estimator needs, or of the other kind that it takes; None if it takes no y.
 
     Kinds: three classes or two; numbers in one column or in two; a second view of the rows.
     """
+    if isinstance(X, Ragged):
+        X = np.column_stack([X.sizes, np.arange(len(X))]).astype(np.float64)
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     numbers = dense[:, 0] + dense[:, -1] ** 2
     tags = get_tags(estimator).target_tags
@@ -82,7 +98,7 @@ def outputs(estimator: BaseEstimator, X: Rows) -> dict[str, object]:
         name: partial(getattr(estimator, name), X) for name in _METHODS if hasattr(estimator, name)
     }
     if isinstance(estimator, FeatureMap) and not sparse.issparse(X):
-        few = np.asarray(X[:5], dtype=np.float64)
+        few = X[:5].astype(np.float64)
         calls["variance"] = lambda: estimator.exact_variance(few, few)
         calls["bias"] = lambda: estimator.bias(few, few)
     if isinstance(estimator, GramOperator):

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +12,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from mercer._typing import Array, Rows
 from mercer.config import config_context
 from mercer.features import FeatureMap
+from mercer.structures import Ragged
+from mercer.structures.ragged import stack_rows
+from mercer.testing.estimators import as_double
 from mercer.testing.fitted import check_fitted
 from mercer.testing.refits import check_refits
 from mercer.testing.samples import assert_mean_close, rounding, sample_rows
@@ -34,11 +38,11 @@ def check_feature_map(
     Parameters
     ----------
     feature_map : unfitted map
-    X : array, optional
-        A few rows to fit on, and to test the estimate of the kernel on.
-    outside : array, optional
+    X : array or packed objects, optional
+        A few rows to fit on, and to test the estimate of the kernel on: an array, or objects such as ``Strings``.
+    outside : as X, optional
         A few rows that ``fit`` does not see, on which the estimate is tested too; by default shrunk rows of X with
-        their columns reversed.
+        their columns reversed, and no further objects.
     n_draws : int
         Independent draws for the statistical tests.
     false_alarm : float
@@ -52,15 +56,16 @@ def check_feature_map(
     others : dict of parameter name to values, optional
         Values to change a parameter to between two fits, as in ``check_refits``.
     """
-    X = sample_rows() if X is None else np.asarray(X, dtype=np.float64)
-    if sklearn_checks:
+    X = sample_rows() if X is None else as_double(X)
+    of_objects = isinstance(X, Ragged)
+    if sklearn_checks and not of_objects:  # scikit-learn has no checks for objects
         check_estimator(clone(feature_map))
     _check_transform(feature_map, X)
     _check_draws(feature_map, X, data_dependent)
     check_refits(feature_map, X, others=others)
     check_fitted(feature_map, X)
     if unbiased or variance:
-        rows = np.vstack([X, 0.7 * X[:2, ::-1] if outside is None else outside])
+        rows = _with_others(X, outside)
         for width in (_width(feature_map, X), 4 * _width(feature_map, X)):
             resized = _resized(feature_map, width)
             estimates = _estimates(_drawn(resized, X, n_draws), rows)
@@ -70,6 +75,17 @@ def check_feature_map(
                 _check_error(resized, X, rows, estimates, false_alarm)
     if unbiased and variance:
         _check_rate(feature_map, X)
+
+
+def _with_others(X: Rows, outside: Rows | None) -> Rows:
+    """Return the rows to test on: those of ``fit``, and others."""
+    if outside is None:
+        return X if isinstance(X, Ragged) else np.vstack([X, 0.7 * X[:2, ::-1]])
+    return stack_rows([X, as_double(outside)])
+
+
+def _dense(Z: Any) -> Array:
+    return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
 
 
 def _width(feature_map: FeatureMap, X: Array) -> int:
@@ -89,7 +105,7 @@ def _drawn(feature_map: FeatureMap, X: Array, n_draws: int) -> Iterator[FeatureM
 
 def _estimates(draws: Iterable[FeatureMap], rows: Array) -> Array:
     """Return the estimates of all pairs of rows, (n_draws, n_pairs)."""
-    features = (draw.transform(rows) for draw in draws)
+    features = (_dense(draw.transform(rows)) for draw in draws)
     return np.array([(Z @ Z.T)[np.triu_indices(len(rows))] for Z in features])
 
 
@@ -126,16 +142,21 @@ def _check_rate(feature_map: FeatureMap, X: Array) -> None:
 
 def _check_transform(feature_map: FeatureMap, X: Array) -> None:
     fitted = clone(feature_map).set_params(random_state=0).fit(X)
-    Z = fitted.transform(X)
+    Z = _dense(fitted.transform(X))
     scale = np.abs(Z).max()
     assert Z.dtype == np.float64
-    np.testing.assert_allclose(fitted.transform(sparse.csr_array(X)), Z, atol=1e-11 * scale, err_msg="CSR differs")
-    single = fitted.transform(X.astype(np.float32))
+    if isinstance(X, Ragged):
+        parts = np.vstack([_dense(fitted.transform(X[i : i + 1])) for i in range(len(X))])
+        np.testing.assert_allclose(parts, Z, atol=1e-11 * scale, err_msg="an object alone has other features")
+    else:
+        np.testing.assert_allclose(fitted.transform(sparse.csr_array(X)), Z, atol=1e-11 * scale, err_msg="CSR differs")
+    single = _dense(fitted.transform(X.astype(np.float32)))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, Z, atol=2e-4 * scale, err_msg="float32 differs from float64")
     for block_rows, threads in ((1, 1), (2, 2), (5, 1)):
         with config_context(block_rows=block_rows, threads=threads):
-            np.testing.assert_allclose(fitted.transform(X), Z, atol=1e-11 * scale, err_msg="blocks change the result")
+            again = _dense(fitted.transform(X))
+            np.testing.assert_allclose(again, Z, atol=1e-11 * scale, err_msg="blocks change the result")
 
 
 def _check_draws(feature_map: FeatureMap, X: Array, data_dependent: bool) -> None:
@@ -146,11 +167,12 @@ def _check_draws(feature_map: FeatureMap, X: Array, data_dependent: bool) -> Non
     single = X.astype(np.float32)
     X = single.astype(np.float64)
     one = clone(feature_map).set_params(random_state=3).fit(X)
-    Z = one.transform(X)
+    Z = _dense(one.transform(X))
     for other in (clone(one).fit(X), pickle.loads(pickle.dumps(one))):
-        np.testing.assert_array_equal(other.transform(X), Z, err_msg="the same seed draws differently")
-    for rows in (single, sparse.csr_array(X), sparse.csr_array(single)):
-        other = clone(one).fit(rows).transform(X)
+        np.testing.assert_array_equal(_dense(other.transform(X)), Z, err_msg="the same seed draws differently")
+    layouts = () if isinstance(X, Ragged) else (sparse.csr_array(X), sparse.csr_array(single))
+    for rows in (single, *layouts):
+        other = _dense(clone(one).fit(rows).transform(X))
         message = f"the same seed draws differently for {type(rows).__name__} of {rows.dtype}"
         if data_dependent:
             # Inner products, since a map found from the rows may be rotated by rounding.

@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from mercer._typing import Array, Rows
-from mercer.testing.estimators import fitted_quietly, outputs, rows_for, seeded, targets_for
+from mercer.structures import Ragged
+from mercer.testing.estimators import as_double, fitted_quietly, outputs, rows_for, seeded, targets_for
 from mercer.testing.sameness import assert_same
 
 # Parameters that a fitted estimator may read: they say how to compute, not what.
@@ -26,7 +27,8 @@ def check_fitted(estimator: BaseEstimator, X: Rows | None = None, y: Array | Non
     ----------
     estimator : unfitted map or learner
     X, y : arrays, optional
-        Rows to fit on, in float64; by default 40 rows of 10 columns, with 3 classes, numbers or no y as it needs.
+        Rows to fit on, in float64, or packed objects; by default 40 rows of 10 columns, with 3 classes, numbers or no y
+        as it needs.
 
     Examples
     --------
@@ -34,9 +36,9 @@ def check_fitted(estimator: BaseEstimator, X: Rows | None = None, y: Array | Non
     >>> from mercer.testing import check_fitted
     >>> check_fitted(Rescale(scale=2.0))
     """
-    X = rows_for(estimator) if X is None else np.asarray(X, dtype=np.float64)
+    X = rows_for(estimator) if X is None else as_double(X)
     y = targets_for(estimator, X) if y is None else y
-    for rows in (X, sparse.csr_array(X)):
+    for rows in (X,) if isinstance(X, Ragged) else (X, sparse.csr_array(X)):
         _check_parameters(seeded(estimator), rows, y)
         _check_arrays(estimator, rows, y)
 

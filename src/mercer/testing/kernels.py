@@ -60,5 +60,6 @@ def _check_value(kernel: Kernel) -> None:
     assert clone(kernel) is kernel
     assert kernel.with_params(**kernel.get_params(deep=False)) == kernel
     if "<" not in repr(kernel):  # a user's function does not print as an expression
-        names = {name: getattr(mercer, name) for name in dir(mercer)} | {type(kernel).__name__: type(kernel)}
+        public = {name: getattr(mercer.kernels, name) for name in mercer.kernels.__all__}
+        names = {name: getattr(mercer, name) for name in dir(mercer)} | public | {type(kernel).__name__: type(kernel)}
         assert eval(repr(kernel), names) == kernel  # noqa: S307

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from mercer.features import LinearFeatures, TensorSketch
 from mercer.kernels import (
+    ArcCosine,
+    Cauchy,
     Chi2,
     Composed,
     Exponential,
@@ -15,6 +17,10 @@ from mercer.kernels import (
     Matern,
     Polynomial,
     SameCategory,
+    Spectrum,
+    Subsequence,
+    Subtree,
+    WeisfeilerLehman,
 )
 
 # Parameters that do not change the model: they only print.
@@ -34,6 +40,12 @@ _KERNELS = (
     Hellinger(),
     ExponentialChi2(sigma=2.0),
     SameCategory(offset=1.0),
+    ArcCosine(1),
+    Spectrum(1),
+    Subsequence(1),
+    WeisfeilerLehman(1),
+    Subtree(0.5),
+    Composed(Polynomial(3), Spectrum(1)),
 )
 _MAPS = (LinearFeatures(), TensorSketch(n_components=8, random_state=0))  # a learner does not change the seed of a map
 _LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "absolute")
@@ -50,12 +62,15 @@ _BY_NAME: dict[str, tuple[object, ...]] = {
     "loss": (*_LOSSES, "epsilon_insensitive", "squared_epsilon_insensitive"),
     "map": _MAPS,
     "maps": (list(_MAPS), [_MAPS[0]]),
+    "method": ("maclaurin", "tensor_sketch"),
     "n_init": (2,),
     "new_classes": ("error", "learn"),
+    "outer": (Gaussian(gamma=0.7), Cauchy(), Polynomial(3)),
     "phi": ("cosine", "sigmoid", "step", "relu"),
     "psd": ("clip", "shift", None),
     "reduction": ("pca", "landmarks"),
     "schedule": ("sqrt", "constant", "inverse"),
+    "sparse_output": (True, False),
     "structured": (True, False),
     "update": ("newton", "adagrad", "gradient"),
     "y_features": _MAPS,

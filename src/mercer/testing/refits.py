@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer._typing import Array, Rows
 from mercer.features import FeatureMap
-from mercer.testing.estimators import fitted_quietly, outputs, rows_for, seeded, targets_for
+from mercer.structures import Ragged
+from mercer.testing.estimators import as_double, fitted_quietly, outputs, rows_for, seeded, targets_for
 from mercer.testing.options import WITHOUT_EFFECT, other_values
 from mercer.testing.sameness import assert_same
 
@@ -35,7 +36,8 @@ def check_refits(
     ----------
     estimator : unfitted map or learner
     X, y : arrays, optional
-        Rows to fit on, in float64; by default 40 rows of 10 columns, with 3 classes, numbers or no y as it needs.
+        Rows to fit on, in float64, or packed objects; by default 40 rows of 10 columns, with 3 classes, numbers or no y
+        as it needs.
     others : dict of parameter name to values, optional
         Values to change a parameter to. Needed for a parameter if the kit knows no other value that ``fit`` takes; an
         empty list says that there is no other value.
@@ -51,7 +53,7 @@ def check_refits(
     >>> from mercer.testing import check_refits
     >>> check_refits(FourierFeatures(n_components=16))
     """
-    X = rows_for(estimator) if X is None else np.asarray(X, dtype=np.float64)
+    X = rows_for(estimator) if X is None else as_double(X)
     base = _Fit("as it is", seeded(estimator), X, targets_for(estimator, X) if y is None else y)
     assert base.fresh is not None, f"{estimator!r} cannot be fitted on these rows"
     for one, other in _pairs(base, others or {}):
@@ -87,12 +89,16 @@ def _pairs(base: _Fit, others: Mapping[str, Sequence[object]]) -> Iterator[tuple
     for fit in (*rows.values(), *_with_other_values(base, others)):
         yield base, fit
         yield fit, base
-    yield rows["more columns"], rows["fewer columns"]
-    yield rows["fewer columns"], rows["more columns"]
+    one, other = list(rows.values())[:2]
+    yield one, other
+    yield other, one
 
 
 def _on_other_rows(base: _Fit) -> Iterator[_Fit]:
     estimator = base.estimator
+    if isinstance(base.X, Ragged):
+        yield from _on_other_objects(base, base.X)
+        return
     for what, shape in (("more columns", (50, 70)), ("fewer columns", (30, 3))):
         X = rows_for(estimator, *shape)
         yield _Fit(what, estimator, X, targets_for(estimator, X))
@@ -101,6 +107,18 @@ def _on_other_rows(base: _Fit) -> Iterator[_Fit]:
     y = targets_for(estimator, base.X, other=True)
     if y is not None:
         yield _Fit("other targets", estimator, base.X, y)
+
+
+def _on_other_objects(base: _Fit, X: Ragged) -> Iterator[_Fit]:
+    """Yield fits on fewer objects, on objects in another order, in another precision, and with other targets."""
+    y = base.y
+    half = len(X) // 2 + 1
+    yield _Fit("fewer objects", base.estimator, X[:half], None if y is None else y[:half])
+    yield _Fit("objects in another order", base.estimator, X[::-1], None if y is None else y[::-1])
+    yield _Fit("float32 features", base.estimator, X.astype(np.float32), y)
+    other = targets_for(base.estimator, X, other=True)
+    if other is not None:
+        yield _Fit("other targets", base.estimator, X, other)
 
 
 def _with_other_values(base: _Fit, others: Mapping[str, Sequence[object]]) -> Iterator[_Fit]:
