@@ -3,7 +3,8 @@
 The streams are ``abrupt_drift``, ``gradual_drift`` and ``rotating_drift`` of ``mercer.datasets``, and, with
 ``MERCER_DATA``, every 60th flight of 2001 in the order of time: whether it arrives late. Learners of mercer read blocks
 of 1000 rows, river's models one row at a time. No setting was tuned: every kernel has gamma = 1, 100 features or
-landmarks, and the decays are listed. River's models have their defaults; the forest has 3 trees instead of 10.
+landmarks, and the decays are listed; ``TrackingClassifier`` mixes four of them. River's models have their defaults; the
+forest has 3 trees instead of 10.
 """
 
 import os
@@ -17,7 +18,8 @@ import numpy as np
 from benchmarks.measure import Row
 from mercer import FOGDClassifier, Gaussian, NOGDClassifier
 from mercer.datasets import abrupt_drift, gradual_drift, load, rotating_drift
-from mercer.learners import BudgetClassifier
+from mercer.learners import BudgetClassifier, TrackingClassifier
+from mercer.learners.online.tracking import Expert
 
 N_ROWS, BLOCK, EVERY = 20_000, 1000, 60
 # Fixed beforehand, since a stream has no end to take means from: months, days, weekdays, minutes, miles, degrees.
@@ -91,6 +93,15 @@ def learners() -> dict[str, Callable[[], OnlineClassifier]]:
     for decay in (1.0, 0.999, 0.99):
         name = f"BudgetClassifier decay={decay:g}"
         made[name] = lambda decay=decay: BudgetClassifier(Gaussian(gamma=1.0), decay=decay, random_state=0)
+    experts: tuple[Expert, ...] = (
+        FOGDClassifier(**shared),
+        NOGDClassifier(**shared),
+        FOGDClassifier(update="gradient", **shared),
+        BudgetClassifier(Gaussian(gamma=1.0), random_state=0),
+    )
+    for expert in experts:
+        gradient = " gradient" if expert.update == "gradient" and isinstance(expert, FOGDClassifier) else ""
+        made[f"Tracking {type(expert).__name__}{gradient}"] = lambda expert=expert: TrackingClassifier(expert)
     return made
 
 

@@ -11,6 +11,8 @@ sys.path.insert(0, str(HERE / "_ext"))
 # MathJax's own files, so that formulas need no network to be read.
 MATHJAX = str(Path(find_spec("sphinx-mathjax-offline").origin).parent / "static")
 os.environ.setdefault("MERCER_PAPERS", str(HERE.parent / "papers"))
+# The path of the site at its host.
+BASE = os.environ.get("MERCER_DOCS_BASE", "/")
 
 project = "mercer"
 author = "The mercer developers"
@@ -28,7 +30,10 @@ extensions = [
     "paper_verdicts",
     "docstrings",
     "benchmark_figure",
+    "api_index",
+    "notebooks",
 ]
+notebook_pages = ["tutorial"]
 exclude_patterns = ["_build", "api/generated/*.txt", "examples", "README.md"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 templates_path = ["_templates"]
@@ -74,6 +79,13 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
     "show_prev_next": False,
+    # scripts/publish_docs.py writes the list of versions, at the root of a site that holds a folder per version.
+    "switcher": {
+        "json_url": f"{BASE}versions.json",
+        "version_match": os.environ.get("MERCER_DOCS_VERSION", "dev"),
+    },
+    "check_switcher": False,
+    "navbar_end": ["version-switcher", "theme-switcher"],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],

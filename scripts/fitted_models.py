@@ -11,13 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
+    Binarizer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
     RobustScaler,
     StandardScaler,
 )
@@ -50,17 +58,31 @@ from mercer import (
     VovkPolynomial,
 )
 from mercer.data import TablePreparation, open_source
-from mercer.features import ConvolutionFeatures, PartFeatures
+from mercer.features import (
+    ConvolutionFeatures,
+    HomogeneousFeatures,
+    InducedFeatures,
+    PartFeatures,
+    PartTensorSketch,
+    SubsequenceSketch,
+)
 from mercer.kernels import (
+    Angular,
     Convolution,
     GappedKmers,
+    HammingKmers,
+    Induced,
     LowOrder,
+    Neighbourhoods,
+    NeuralTangent,
     ShortestPath,
     Spectrum,
+    Subsequence,
     SubsetTree,
     Subtree,
     WeightedDegree,
     WeisfeilerLehman,
+    Windows,
 )
 from mercer.learners import ColumnPreparation
 from mercer.learners.table_model import TableModel
@@ -85,6 +107,8 @@ def kernels() -> list[Any]:
     """Return a kernel of every class."""
     return [
         ArcCosine(1),
+        ArcCosine(1, depth=3),
+        *(NeuralTangent(2), Angular(NeuralTangent(1)), Induced(GAUSSIAN, Polynomial(2))),
         Cauchy(length_scale=0.7),
         Chi2(),
         Columns(GAUSSIAN, [0, 2]),
@@ -98,7 +122,10 @@ def kernels() -> list[Any]:
         JensenShannon(),
         Laplacian(gamma=0.3),
         *(Spectrum(3), GappedKmers(4, 2, both_strands=True, alphabet="ACGT"), WeightedDegree(3)),
+        *(HammingKmers(3, 0.5, alphabet="ACGT"), Subsequence(2, 0.5, alphabet="acgt")),
         *(WeisfeilerLehman(2), ShortestPath(), Subtree(0.5), SubsetTree(0.4), Convolution(GAUSSIAN, average="root")),
+        Convolution(GAUSSIAN, decompose=Windows(2, alphabet="ACGT", encoding=[[0.0], [1.0], [2.0], [3.0]])),
+        Convolution(GAUSSIAN, decompose=Neighbourhoods(1, labels=True)),
         Linear(),
         Matern(1.2, length_scale=1.0),
         Metric(GAUSSIAN, np.eye(4)[:, :2]),
@@ -147,6 +174,9 @@ def maps() -> Iterator[tuple[Any, Any]]:
     yield mercer.RandomBinning(Laplacian(gamma=1.0), n_components=20, n_grids=7, random_state=0), ROWS
     yield mercer.RandomBinning(Laplacian(gamma=1.0), n_components=20, n_grids=7, sparse_output=True), CSR
     yield mercer.RandomBinning(Laplacian(gamma=1.0), n_components=None, n_grids=5, sparse_output=True), ROWS
+    yield HomogeneousFeatures(NeuralTangent(2), n_components=40, random_state=0), ROWS
+    yield HomogeneousFeatures(ArcCosine(1, depth=2), n_components=9, method="maclaurin", random_state=0), CSR
+    yield InducedFeatures(GAUSSIAN, mercer.TensorSketch(n_components=11), n_components=8, random_state=0), ROWS
     for phi in ("cosine", "sigmoid", "relu"):
         yield mercer.KitchenSinks(phi, n_components=11, random_state=0), ROWS
     yield mercer.AdditiveFeatures(Chi2(), n_components=30), ROWS
@@ -160,9 +190,11 @@ def maps() -> Iterator[tuple[Any, Any]]:
     )
     yield mercer.features.Rescale(mercer.TensorSketch(n_components=11), scale=2.0, random_state=0), ROWS
     yield mercer.features.Normalize(mercer.TensorSketch(n_components=11), random_state=0), ROWS
+    yield mercer.features.Widened(mercer.TensorSketch(), error=0.3, random_state=0), ROWS
     yield mercer.features.ScaleColumns(mercer.LinearFeatures(), weights=[1.0, 2.0, 0.0, 1.0], random_state=0), ROWS
     yield mercer.features.SelectColumns(mercer.FourierFeatures(n_components=8), columns=[0, 2], random_state=0), CSR
     yield mercer.features.ShiftInvariantFeatures(GAUSSIAN, n_components=11, random_state=0), ROWS
+    yield mercer.features.SeededBlocks(GAUSSIAN, n_components=11, slab=4, random_state=0), ROWS
     yield mercer.Nystroem(GAUSSIAN, n_components=7, random_state=0), ROWS
     yield mercer.Nystroem(Polynomial(2), n_components=7, landmarks="rpcholesky", rank=3, random_state=0), CSR
     yield mercer.Nystroem("precomputed", n_components=6, landmarks="uniform", random_state=0), GAUSSIAN(ROWS)
@@ -175,8 +207,22 @@ def objects() -> Iterator[tuple[Any, Any]]:
     strings, bags = ["acgtacgt", "ttga", "acca"], [ROWS[:3], ROWS[3:4]]
     yield PartFeatures(Spectrum(2), n_components=None), strings
     yield PartFeatures(Normalized(Spectrum(2)) + GappedKmers(3, 1), n_components=16, random_state=0), strings
+    yield mercer.Nystroem(Spectrum(2), n_components=2, random_state=0), strings
+    yield mercer.Nystroem(WeisfeilerLehman(1), n_components=2, random_state=0), [([(0, 1)], 2), ([], 1)]
+    yield mercer.Nystroem(Subtree(), n_components=2, random_state=0), ["(a b)", "(a c)"]
+    yield mercer.Nystroem(Spectrum(1, tokens=True), n_components=2, random_state=0), [[1, 2], [2, 3]]
+    yield mercer.Nystroem(Convolution(GAUSSIAN), n_components=2, random_state=0), bags
     yield PartFeatures(WeisfeilerLehman(2), n_components=64, sparse_output=True), [([(0, 1)], 2), ([], 1)]
     yield ConvolutionFeatures(mercer.FourierFeatures(GAUSSIAN, n_components=6), average="mean"), bags
+    attributed = [([(0, 1)], 2, None, [[0.1], [0.4]]), ([], 1, None, [[0.2]])]
+    keyed = Neighbourhoods(1, labels=True)
+    yield ConvolutionFeatures(mercer.LinearFeatures(), decompose=keyed, n_components=9, random_state=0), attributed
+    yield PartTensorSketch(Composed(Polynomial(2, coef0=1.0), Spectrum(2)), n_components=9, random_state=0), strings
+    exponential = Composed(Exponential(gamma=1.0), Normalized(Spectrum(2)))
+    yield PartTensorSketch(exponential, n_components=9, random_state=0), strings
+    yield SubsequenceSketch(Subsequence(3, 0.5), n_components=9, random_state=0), strings
+    yield SubsequenceSketch(Subsequence(2, 0.5, alphabet="acgt"), n_components=16), strings
+    yield InducedFeatures(Polynomial(2), PartFeatures(Spectrum(2), n_components=8), n_components=9), strings
 
 
 def learners() -> Iterator[tuple[Any, Any, Any]]:
@@ -188,6 +234,9 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
     yield KernelRidge(GAUSSIAN, posterior=True, **few), ROWS, one
     yield KernelRidge(EXPRESSION, alpha="gcv", alphas=[0.1, 1.0], **few), CSR, two
     yield KernelRidge(features=sketch, alpha="loo", random_state=0), ROWS.astype(np.float32), one
+    slabs = mercer.features.SeededBlocks(GAUSSIAN, n_components=11, slab=4, random_state=0)
+    yield KernelRidge(features=slabs, n_components="grow"), ROWS, one
+    yield KernelRidge(features=slabs), ROWS, two
     yield mercer.KernelRidgeClassifier(GAUSSIAN, **few), ROWS, LABELS
     yield mercer.KernelRidgeClassifier(GAUSSIAN, alpha="gcv", class_weight="balanced", **few), ROWS, one > 0.5
     for loss in ("hinge", "squared_hinge"):
@@ -225,9 +274,18 @@ def learners() -> Iterator[tuple[Any, Any, Any]]:
         small = {"budget": 6, "update": update, "maintenance": maintenance, "random_state": 0}
         yield mercer.learners.BudgetClassifier(GAUSSIAN, **small), ROWS, LABELS
     yield mercer.learners.BudgetRegressor(Laplacian(gamma=1.0), budget=6), CSR, one
+    tracking = mercer.learners.TrackingClassifier(mercer.FOGDClassifier(GAUSSIAN, **few), decays=(1.0, 0.9))
+    yield tracking, ROWS, LABELS
     yield mercer.FOGDRegressor(features=sketch, random_state=0), CSR, one
     yield mercer.FOGDRegressor(GAUSSIAN, **few), ROWS, one
     yield mercer.NOGDClassifier(GAUSSIAN, n_components=1000, random_state=0), ROWS, one > 0.5
+
+
+def with_trees() -> Iterator[tuple[Any, Any, Any]]:
+    """Yield a tuned regressor with predictions of boosted trees as a column, X and y."""
+    boxes = np.random.RandomState(0).uniform(size=(600, 3))
+    target = np.where((boxes[:, 0] > 0.3) & (boxes[:, 1] < 0.6), 1.0, 0.0) + (boxes[:, 2] > 0.5)
+    yield mercer.TunedRegressor(leaf_rows=16, n_landmarks=5, n_trees=2, random_state=0), boxes, target
 
 
 def pipelines() -> Iterator[tuple[Any, Any]]:
@@ -240,6 +298,22 @@ def pipelines() -> Iterator[tuple[Any, Any]]:
     yield make_pipeline(OneHotEncoder(), ridge), CODES
     yield make_pipeline(OneHotEncoder(drop="first", handle_unknown="ignore"), ridge), CODES
     yield make_pipeline(OneHotEncoder(min_frequency=9, handle_unknown="infrequent_if_exist"), ridge), CODES
+    for step in (PolynomialFeatures(2), PowerTransformer(), QuantileTransformer(n_quantiles=7), VarianceThreshold()):
+        yield make_pipeline(step, ridge), ROWS
+    yield make_pipeline(KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), ridge), ROWS
+    yield (
+        make_pipeline(SimpleImputer(add_indicator=True), make_union(Binarizer(threshold=0.5), "passthrough"), ridge),
+        holed,
+    )
+    yield make_pipeline(OrdinalEncoder(min_frequency=9), ridge), CODES
+    known = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -2}
+    yield make_pipeline(OrdinalEncoder(**known), ridge), np.where(CODES == 2, np.nan, CODES)
+    text = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore"))
+    steps = [("numbers", StandardScaler(), [0, 1]), ("text", text, [3]), ("none", "drop", [2])]
+    table = np.empty((len(ROWS), 5), dtype=object)
+    table[:, :3], table[:, 3], table[:, 4] = ROWS[:, :3], LABELS, ROWS[:, 3]
+    yield make_pipeline(ColumnTransformer(steps, remainder="passthrough"), ridge), table
+    yield make_pipeline(ColumnTransformer([("some", MinMaxScaler(), slice(1, 3))]), ridge), ROWS
 
 
 def tables() -> Iterator[tuple[Any, Any]]:
@@ -252,6 +326,14 @@ def tables() -> Iterator[tuple[Any, Any]]:
     for target in ("target", "one"):
         model = TableModel(**learner, test_fraction=0.2).fit(open_source(str(folder / "rows.csv")), target)
         yield model, str(folder / "rows.csv")
+    on_letters = mercer.KernelRidgeClassifier(mercer.kernels.Spectrum(1), n_components=16, random_state=0)
+    model = TableModel(on_letters).fit(open_source(str(folder / "rows.csv")), "target", text="letter")
+    yield model, str(folder / "rows.csv")
+    tuned = {"regressor": mercer.TunedRegressor(n_trees=1, time_budget=0.1, random_state=0)}
+    yield TableModel(**tuned).fit(folder / "rows.csv", "one"), str(folder / "rows.csv")
+    dates = [f"2020-01-{1 + i % 28:02d},{x[0]:.3f}" if i % 9 else f",{x[0]:.3f}" for i, x in enumerate(ROWS)]
+    (folder / "dates.csv").write_text("\n".join(["when,target", *dates]) + "\n")
+    yield TableModel(regressor=learner["regressor"]).fit(folder / "dates.csv", "target"), str(folder / "dates.csv")
     yield ColumnPreparation().fit(np.where(ROWS > 0.95, np.nan, ROWS)), None
     yield TablePreparation().fit(open_source(str(folder / "rows.csv"))), None
 
@@ -266,8 +348,9 @@ def examples() -> Iterator[Example]:
             yield Example(feature_map.fit(X), X)
         for feature_map, X in objects():
             yield Example(feature_map.fit(X), X)
-        for learner, X, y in learners():
+        for learner, X, y in (*learners(), *with_trees()):
             yield Example(learner.fit(X) if y is None else learner.fit(X, y), X)
+        yield Example(KernelRidge(GAUSSIAN, n_components=5, random_state=0).partial_fit(ROWS, ROWS[:, 0]), ROWS)
         for pipeline, X in pipelines():
             yield Example(pipeline.fit(X, ROWS[:, 0]), X)
         for model, path in tables():

@@ -274,7 +274,10 @@ class Use:
         return self._first(self._try("the kernel", lambda rows=rows: self._model(rows)) for rows in self._rows())
 
     def _methods(self) -> str | None:
-        if self._X is None or isinstance(self._X, str):
+        from mercer.data import TablePreparation  # noqa: PLC0415
+
+        # The encoder of tables takes blocks with their columns: models of tables call it.
+        if self._X is None or isinstance(self._X, str) or isinstance(self._model, TablePreparation):
             return None
         names = ["transform", "predict", "decision_function", "predict_proba", "score_samples"]
         names = [name for name in names if hasattr(self._model, name)]

@@ -1,11 +1,13 @@
 """``python -m benchmarks tables [NAME ...]``: mercer's one line against boosted trees, on held-out rows of many tables.
 
-Every learner gets the same splits (a fifth held out, five times) and two threads, with its defaults; LightGBM also
-with 30 trials of random search inside the training rows. Scores are R^2 or accuracy of held-out rows; seconds are of
+Every learner gets the same splits (a fifth held out, five times) and the same threads, with its defaults; LightGBM also
+with 30 trials of random search inside the training rows, on two splits. A learner that has taken a minute of
+processor time on a table is not given further splits of it. Scores are R^2 or accuracy of held-out rows; seconds are of
 the processor, for the whole fit. For mercer the coverage of 90 % intervals and, for all, the log loss are kept.
 
-Results are written after each fit to ``benchmarks/results/tables.json``, and a run goes on where the last one stopped.
-``--splits``, ``--without LEARNER`` and ``--report`` (print what is there) choose a part of the work.
+Tables are cut to 12,500 rows, or to ``--rows``. Results are written after each fit to
+``benchmarks/results/tables.json``, and a run goes on where the last one stopped. ``--splits``, ``--only LEARNER``,
+``--again LEARNER`` (measure it again) and ``--report`` (print what is there) choose a part of the work.
 """
 
 import argparse
@@ -21,9 +23,10 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.measure import RESULTS, machine
 from benchmarks.tables import sets, verdicts
-from benchmarks.tables.contestants import CONTESTANTS, Model
+from benchmarks.tables.contestants import CONTESTANTS, SPLITS_OF, Model
 
 TEST_SHARE = 0.2
+PATIENCE = 60.0  # processor seconds of a learner on a table, after which it gets no further splits
 PATH = RESULTS / "tables.json"
 Measures = dict[str, float]
 
@@ -33,31 +36,42 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks tables", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(sets.names())}")
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--without", action="append", default=[], choices=list(CONTESTANTS))
+    parser.add_argument("--only", action="append", choices=list(CONTESTANTS), help="the learners to run")
+    parser.add_argument("--again", action="append", default=[], choices=list(CONTESTANTS), help="forget these first")
+    parser.add_argument("--rows", type=int, default=sets.ROWS, help="of a table at most, with those held out")
     parser.add_argument("--report", action="store_true", help="print what was measured, and run nothing")
     options = parser.parse_args(arguments)
-    results = json.loads(PATH.read_text())["results"] if PATH.exists() else {}
-    learners = [name for name in CONTESTANTS if name not in options.without]
+    results = _read()
+    for runs in results.values():
+        for key in [key for key in runs if key.rpartition("/")[0] in options.again]:
+            del runs[key]
     if not options.report:
         for split in range(options.splits):  # all tables once, then again: a run that is cut short has seen them all
             for name in options.names or sets.names():
-                _run(results, sets.table(name), split, learners)
+                _run(results, sets.table(name, options.rows), split, options.only or list(CONTESTANTS))
     print(verdicts.markdown(_by_learner(results), TEST_SHARE))
 
 
 def _run(results: dict[str, dict[str, Measures]], table: sets.Table, split: int, learners: list[str]) -> None:
+    runs = results.setdefault(table.name, {})
+    waiting = [name for name in learners if f"{name}/{split}" not in runs and _has_time(runs, name, split)]
+    if not waiting:
+        return
     rows = _as_categories(table.X)
     parts = train_test_split(
         rows, table.y, test_size=TEST_SHARE, random_state=split, stratify=_strata(table), shuffle=True
     )
-    for learner in learners:
+    for learner in waiting:
         key = f"{learner}/{split}"
-        if key in results.setdefault(table.name, {}):
-            continue
-        measures = _measured(learner, table.classes, split, *parts)
-        results[table.name][key] = measures
-        _write(results)
-        print(f"{table.name:<26}{key:<22}" + "  ".join(f"{k} {v:.4f}" for k, v in measures.items()), flush=True)
+        runs[key] = _measured(learner, table.classes, split, *parts)
+        _write(table.name, key, runs[key])
+        print(f"{table.name:<26}{key:<22}" + "  ".join(f"{k} {v:.4f}" for k, v in runs[key].items()), flush=True)
+
+
+def _has_time(runs: dict[str, Measures], learner: str, split: int) -> bool:
+    """Tell whether a learner may have one more split of a table: the rule knows times alone, no scores."""
+    spent = sum(runs.get(f"{learner}/{earlier}", {}).get("seconds", 0.0) for earlier in range(split))
+    return spent < PATIENCE and split < SPLITS_OF.get(learner, split + 1)
 
 
 def _strata(table: sets.Table) -> np.ndarray | None:
@@ -121,20 +135,27 @@ def _calibration_error(chances: np.ndarray, right: np.ndarray, bins: int = 15) -
     return float(np.sum(gaps) / len(sure))
 
 
-def _by_learner(results: dict[str, dict[str, Measures]]) -> dict[str, dict[str, verdicts.Scores]]:
-    """Turn ``{table: {learner/split: measures}}`` into ``{table: {measure: {learner: values over splits}}}``."""
-    turned: dict[str, dict[str, verdicts.Scores]] = {}
+def _by_learner(results: dict[str, dict[str, Measures]]) -> dict[str, verdicts.Result]:
+    """Turn ``{table: {learner/split: measures}}`` into ``{table: {measure: {learner: {split: value}}}}``."""
+    turned: dict[str, verdicts.Result] = {}
     for name, runs in results.items():
-        found = turned.setdefault(name, {"score": {}, "seconds": {}})
+        found = turned.setdefault(name, {})
         for key, measures in sorted(runs.items()):
-            for measure in ("score", "seconds"):
-                if measure in measures:
-                    found[measure].setdefault(key.rpartition("/")[0], []).append(measures[measure])
+            learner, _, split = key.rpartition("/")
+            for measure, value in measures.items():
+                found.setdefault(measure, {}).setdefault(learner, {})[int(split)] = value
     return turned
 
 
-def _write(results: dict[str, dict[str, Measures]]) -> None:
+def _write(table: str, key: str, measures: Measures) -> None:
+    """Add one result to those of the file, which another run may have changed since."""
     RESULTS.mkdir(exist_ok=True)
+    results = _read()
+    results.setdefault(table, {})[key] = measures
     part = Path(f"{PATH}.part")
     part.write_text(json.dumps({"machine": machine(), "results": results}, indent=1) + "\n")
     part.replace(PATH)
+
+
+def _read() -> dict[str, dict[str, Measures]]:
+    return json.loads(PATH.read_text())["results"] if PATH.exists() else {}

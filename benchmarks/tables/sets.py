@@ -13,8 +13,9 @@ from sklearn import datasets as sklearn_datasets
 
 from mercer.datasets import kernel_regression, load, rings
 
-ROWS = 60_000  # real tables are cut to this many rows, training and test part together
-SYNTHETIC_ROWS = 12_500
+ROWS = 12_500  # tables are cut to this many rows, training and test part together
+SYNTHETIC_ROWS = ROWS
+_FLIGHTS = 200_000
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,15 @@ def names() -> list[str]:
     return [*(REAL if "MERCER_DATA" in os.environ else ()), *BUILT_IN, *SYNTHETIC]
 
 
-def table(name: str) -> Table:
-    """Make one table. Rows are in random order, so that any prefix is a sample."""
+def table(name: str, rows: int = ROWS) -> Table:
+    """Make one table. Rows are in random order, so that any prefix is a sample; another size is part of the name."""
     if name in REAL:
         X, y, classes = _real(name)
     else:
         X, y, classes = (BUILT_IN | SYNTHETIC)[name]()
     frame = X if isinstance(X, pandas.DataFrame) else pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
-    order = np.random.default_rng(0).permutation(len(y))[:ROWS]
+    order = np.random.default_rng(0).permutation(len(y))[:rows]
+    name = name if rows == ROWS else f"{name}, {len(order)} rows"
     return Table(name, frame.iloc[order].reset_index(drop=True), np.asarray(y)[order], classes)
 
 
@@ -75,7 +77,7 @@ def _real(name: str) -> Raw:
 
 def _flights(X: np.ndarray, y: np.ndarray) -> Raw:
     """Return a random part of the flights; the delay is cut at three hours."""
-    rows = np.random.default_rng(1).permutation(len(y))[:ROWS]
+    rows = np.random.default_rng(1).permutation(len(y))[:_FLIGHTS]
     return np.asarray(X[rows], dtype=np.float64), np.clip(y[rows], -60, 180), False
 
 

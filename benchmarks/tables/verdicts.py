@@ -5,61 +5,100 @@ from scipy.stats import t as student
 
 from benchmarks.tables.contestants import CONTESTANTS, DEFAULT_TREES
 
-Scores = dict[str, list[float]]
+Scores = dict[str, dict[int, float]]  # of a learner, by split
+Result = dict[str, Scores]  # by measure: "score", "seconds", ...
 LEVEL = 0.05
 
 
-def standard_error(ours: list[float], others: list[float], test_share: float) -> float:
-    """Return the standard error of the mean paired difference over splits of the same rows.
+def differences(scores: Scores, other: str) -> np.ndarray:
+    """Return mercer's score less that of another learner on the splits that both have."""
+    shared = sorted(scores["mercer"].keys() & scores.get(other, {}).keys())
+    return np.array([scores["mercer"][split] - scores[other][split] for split in shared])
+
+
+def standard_error(leads: np.ndarray, test_share: float) -> float:
+    """Return the standard error of the mean of paired differences over splits of the same rows.
 
     Splits share training rows, so their differences are correlated: Nadeau and Bengio (2003) add n_test/n_train to 1/J.
     """
-    differences = np.subtract(ours, others)
-    return float(np.sqrt((1 / len(differences) + test_share / (1 - test_share)) * differences.var(ddof=1)))
+    return float(np.sqrt((1 / len(leads) + test_share / (1 - test_share)) * leads.var(ddof=1)))
 
 
-def verdict(ours: list[float], others: list[float], test_share: float) -> str:
+def verdict(leads: np.ndarray, test_share: float) -> str:
     """Return "win", "tie" or "loss" by the corrected t-test at 5 %, two-sided."""
-    mean, error = float(np.mean(np.subtract(ours, others))), standard_error(ours, others, test_share)
-    bound = float(student.ppf(1 - LEVEL / 2, len(ours) - 1)) * error
-    return "tie" if abs(mean) <= bound else ("win" if mean > 0 else "loss")
+    bound = float(student.ppf(1 - LEVEL / 2, len(leads) - 1)) * standard_error(leads, test_share)
+    return "tie" if abs(leads.mean()) <= bound else ("win" if leads.mean() > 0 else "loss")
 
 
-def standing(scores: Scores, test_share: float) -> dict[str, bool]:
-    """Return whether mercer is level with the best default tree (within one standard error), and above all of them."""
-    trees = [name for name in DEFAULT_TREES if name in scores]
-    best = max(trees, key=lambda name: float(np.mean(scores[name])))
-    lead = float(np.mean(np.subtract(scores["mercer"], scores[best])))
-    return {"level": lead >= -standard_error(scores["mercer"], scores[best], test_share), "above": lead > 0}
+def standing(scores: Scores, test_share: float) -> str:
+    """Return mercer's standing against the default trees.
+
+    "above": its mean is above the means of all of them. "level": not more than a standard error below the one that is
+    farthest ahead. Else "below". Means are over the splits that both learners have, two at least.
+    """
+    found = [leads for leads in (differences(scores, name) for name in DEFAULT_TREES) if len(leads) > 1]
+    worst = min(found, key=lambda leads: float(leads.mean()))
+    if worst.mean() > 0:
+        return "above"
+    return "level" if worst.mean() >= -standard_error(worst, test_share) else "below"
 
 
-def markdown(results: dict[str, dict[str, Scores]], test_share: float) -> str:
+def markdown(results: dict[str, Result], test_share: float) -> str:
     """Return mean score, its deviation over splits and mean processor seconds of every learner on every table."""
-    lines = ["| table | " + " | ".join(CONTESTANTS) + " |", "|---" * (len(CONTESTANTS) + 1) + "|"]
+    lines = ["| table | " + " | ".join(CONTESTANTS) + " | standing |", "|---" * (len(CONTESTANTS) + 2) + "|"]
     for name, result in results.items():
-        lines.append(f"| {name} | " + " | ".join(_cell(result, learner) for learner in CONTESTANTS) + " |")
-    return "\n".join([*lines, "", *_counts(results, test_share)])
+        cells = [_cell(result, learner) for learner in CONTESTANTS]
+        shown = standing(result["score"], test_share) if _complete(result) else "-"
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {shown} |")
+    return "\n".join([*lines, "", *_counts(results, test_share), "", *_uncertainty(results)])
 
 
-def _cell(result: dict[str, Scores], learner: str) -> str:
-    scores = result["score"].get(learner)
+def _complete(result: Result) -> bool:
+    """Tell whether mercer and a default tree were measured on two splits at least."""
+    scores = result.get("score", {})
+    return "mercer" in scores and any(len(differences(scores, tree)) > 1 for tree in DEFAULT_TREES)
+
+
+def _cell(result: Result, learner: str) -> str:
+    scores = list(result.get("score", {}).get(learner, {}).values())
     if not scores:
         return "-"
-    seconds = np.mean(result["seconds"][learner])
-    return f"{np.mean(scores):.4f} ± {np.std(scores, ddof=min(1, len(scores) - 1)):.4f} / {seconds:.1f}"
+    seconds = np.mean(list(result["seconds"][learner].values()))
+    spread = f" ± {np.std(scores, ddof=1):.4f}" if len(scores) > 1 else ""
+    return f"{np.mean(scores):.4f}{spread} / {seconds:.1f}"
 
 
-def _counts(results: dict[str, dict[str, Scores]], test_share: float) -> list[str]:
-    complete = {
-        name: result["score"]
-        for name, result in results.items()
-        if len(result["score"].get("mercer", ())) > 1 and any(tree in result["score"] for tree in DEFAULT_TREES)
-    }
-    standings = [standing(scores, test_share) for scores in complete.values()]
-    level, above = (sum(found[key] for found in standings) for key in ("level", "above"))
-    lines = [f"Level with the best default tree on {level}, above all of them on {above} of {len(complete)} tables."]
+def _counts(results: dict[str, Result], test_share: float) -> list[str]:
+    complete = [result["score"] for result in results.values() if _complete(result)]
+    standings = [standing(scores, test_share) for scores in complete]
+    above, below = standings.count("above"), standings.count("below")
+    lines = [
+        f"Above all default trees on {above} of {len(complete)} tables, level with the best of them (within one "
+        f"standard error) or above on {len(complete) - below}."
+    ]
     for other in list(CONTESTANTS)[1:]:
-        shared = [(s["mercer"], s[other]) for s in complete.values() if len(s.get(other, ())) == len(s["mercer"])]
-        found = [verdict(ours, others, test_share) for ours, others in shared]
+        leads = [some for some in (differences(scores, other) for scores in complete) if len(some) > 1]
+        found = [verdict(some, test_share) for some in leads]
         lines.append(f"- {other}: {', '.join(f'{found.count(kind)} {kind}' for kind in ('win', 'tie', 'loss'))}.")
     return lines
+
+
+def _uncertainty(results: dict[str, Result]) -> list[str]:
+    """Return mercer's coverage of 90 % intervals, log loss and calibration error, and the log loss of each tree."""
+    trees = [*DEFAULT_TREES, "LightGBM searched"]
+    lines = [
+        "| table | coverage of 90 % | width / sd(y) | calibration error | log loss | "
+        + " | ".join(f"{tree}'s" for tree in trees)
+        + " |",
+        "|---" * (5 + len(trees)) + "|",
+    ]
+    for name, result in results.items():
+        own = [_mean(result, key, "mercer") for key in ("coverage", "width", "calibration_error", "log_loss")]
+        others = [_mean(result, "log_loss", tree) for tree in trees]
+        lines.append(f"| {name} | " + " | ".join([*own, *others]) + " |")
+    return lines
+
+
+def _mean(result: Result, measure: str, learner: str) -> str:
+    values = list(result.get(measure, {}).get(learner, {}).values())
+    return f"{np.mean(values):.3f}" if values else "-"

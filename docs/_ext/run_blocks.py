@@ -84,6 +84,7 @@ class Page:
             with contextlib.redirect_stdout(out), warnings.catch_warnings():
                 warnings.simplefilter("error")  # an example that warns teaches something wrong
                 warnings.simplefilter("ignore", SkipTestWarning)
+                warnings.filterwarnings("ignore", module=r"dask\.")  # Dask calls pandas in ways that it deprecates
                 exec(compile(tree, file, "exec"), self.module.__dict__)  # noqa: S102 - our own pages
                 if last is not None:
                     value = eval(compile(ast.Expression(last.value), file, "eval"), self.module.__dict__)  # noqa: S307

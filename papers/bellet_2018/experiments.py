@@ -6,10 +6,12 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge as ExactRidge
 from sklearn.svm import SVC
 
-from mercer import Fastfood, FourierFeatures, Gaussian, LinearFeatures, Nystroem
+from mercer import Fastfood, FourierFeatures, Gaussian, LinearFeatures, Nystroem, SameCategory
 from mercer.bench.data import load, unit_rows
-from mercer.bench.models import linear_svm, timed
-from mercer.features import Concatenate
+from mercer.bench.models import linear_svm, processor_timed, timed
+from mercer.features import Concatenate, PartFeatures
+from mercer.kernels import Columns, Convolution, Spectrum, SubsetTree, WeisfeilerLehman
+from mercer.structures import as_rows
 
 Cell = dict[str, Any]
 
@@ -256,3 +258,60 @@ def stacking(cell: Cell) -> dict[str, Any]:
     parts = [member.transform(X) for member in stacked.maps_]
     gap = np.abs(Z @ Z.T - sum(P @ P.T for P in parts)).max()
     return {"gap": float(gap)}
+
+
+def _objects(kind: str, n: int) -> tuple[Any, Any]:
+    """Return a kernel on strings, trees or graphs, and random objects of it."""
+    rng = np.random.RandomState(0)
+    if kind == "strings":
+        return Spectrum(4, least=2), ["".join(rng.choice(list("acgt"), size=rng.randint(0, 60))) for _ in range(n)]
+    if kind == "trees":
+        sizes = rng.randint(1, 20, size=n)
+        return SubsetTree(0.5, max_size=3), [
+            (rng.randint(3, size=size).tolist(), [-1, *(int(rng.randint(v)) for v in range(1, size))]) for size in sizes
+        ]
+    sizes = rng.randint(1, 20, size=n)
+    graphs = [(rng.randint(size, size=(2 * size, 2)), rng.randint(3, size=size).tolist()) for size in sizes]
+    return WeisfeilerLehman(3), graphs
+
+
+def structured(cell: Cell) -> dict[str, Any]:
+    """Return the gap of explicit features to their kernel, the sign of its spectrum, and the exponent in n."""
+    kernel, few = _objects(cell["objects"], cell["rows"])
+    Z = PartFeatures(kernel, n_components=None, random_state=0).fit_transform(few)
+    K = kernel(few)
+    eigenvalues = np.linalg.eigvalsh(K)
+    _, many = _objects(cell["objects"], cell["sizes"][-1])
+    packed = as_rows("structured", kernel.domain, many)
+    hashed = PartFeatures(kernel, n_components=2**18, random_state=0).fit(packed)
+    times = []
+    for n in cell["sizes"]:
+        runs = [processor_timed(lambda n=n: hashed.transform(packed[:n]))[1] for _ in range(cell["runs"])]
+        times.append(min(runs))
+    return {
+        "gap": float(np.abs((Z @ Z.T).toarray() - K).max() / np.abs(K).max()),
+        "negative_part": max(0.0, -float(eigenvalues[0] / eigenvalues[-1])),
+        "exponent": _exponent(cell["sizes"], times),
+    }
+
+
+def mapping(cell: Cell) -> dict[str, Any]:
+    """Return the gap of a sum over a transitive relation to a convolution of SameCategory and the kernel of parts."""
+    rng = np.random.RandomState(0)
+    bags = [
+        np.column_stack([rng.randint(4, size=size), rng.standard_normal(size)])
+        for size in rng.randint(1, 8, size=cell["rows"])
+    ]
+    kernel = Convolution(Columns(SameCategory(), [0]) * Columns(Gaussian(gamma=1.0), [1]))
+    K = kernel(bags)
+    direct = np.array(
+        [
+            [((a[:, None, 0] == b[None, :, 0]) * np.exp(-((a[:, None, 1] - b[None, :, 1]) ** 2))).sum() for b in bags]
+            for a in bags
+        ]
+    )
+    eigenvalues = np.linalg.eigvalsh(direct)
+    return {
+        "gap": float(np.abs(K - direct).max()),
+        "negative_part": max(0.0, -float(eigenvalues[0] / eigenvalues[-1])),
+    }

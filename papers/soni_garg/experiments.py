@@ -1,5 +1,6 @@
 """The experiments of the survey by Soni, Garg and others: a function a kind of cell, each returning raw numbers."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -288,12 +289,45 @@ def _stream_learner(method: str, gamma: float, size: int, seed: int) -> Any:
     return FOGDClassifier(kernel, n_components=2 * size, random_state=seed, **rule)
 
 
+# Rows that are learned before the clock starts, and rows that are timed; sizes grow and shrink by this factor.
+WARM_ROWS, TIMED_ROWS, GROWTH = 1000, 2000, 2**0.5
+
+
+def _seconds_of(method: str, gamma: float, size: int, X: Any, y: Any) -> float:
+    """Return the processor's seconds of a learner under way, the least of three, without what a fit begins with."""
+    learner = _stream_learner(method, gamma, size, 0)
+    warm = min(WARM_ROWS, len(X) // 2)
+    learner.partial_fit(X[:warm], y[:warm], classes=np.unique(y))
+    rows, labels = X[warm:][:TIMED_ROWS], y[warm:][:TIMED_ROWS]
+    return min(processor_timed(lambda: copy(learner).partial_fit(rows, labels))[1] for _ in range(3))
+
+
+def _size_of_equal_time(method: str, gamma: float, budget: int, X: Any, y: Any) -> int:
+    """Return the largest size at which a learner takes no longer per row than BSGD by merging at the budget.
+
+    Sizes beyond the timed rows are not tried.
+    """
+    if method == "BSGD merge":
+        return budget
+    most = _seconds_of("BSGD merge", gamma, budget, X, y)
+    size = budget
+    if _seconds_of(method, gamma, size, X, y) <= most:
+        while size * GROWTH < TIMED_ROWS and _seconds_of(method, gamma, round(size * GROWTH), X, y) <= most:
+            size = round(size * GROWTH)
+        return size
+    while size > 2 and _seconds_of(method, gamma, size, X, y) > most:
+        size = int(size / GROWTH)
+    return size
+
+
 def budget_streams(cell: Cell) -> dict[str, Any]:
     """Mistakes before each row is learned, over several orders, and the processor's seconds of the whole pass."""
     mistakes, seconds, size = [], [], cell["budget"]
     for seed in range(cell["orders"]):
         X, y = _stream(cell["data"], cell["rows"], seed)
         gamma = _gamma({"setting": "proper"}, X)
+        if seed == 0 and cell["comparison"] == "equal time":
+            size = _size_of_equal_time(cell["method"], gamma, size, X, y)
         learner = _stream_learner(cell["method"], gamma, size, seed)
         seconds.append(processor_timed(lambda learner=learner, X=X, y=y: learner.fit(X, y))[1])
         mistakes.append(int(learner.n_mistakes_))
