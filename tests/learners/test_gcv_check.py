@@ -29,8 +29,8 @@ def test_the_warning_holds_the_exact_leave_one_out_error():
     assert exact > 1.5 * model.scores_[at]
     assert message.startswith(f"KernelRidge: alpha='gcv' chose alpha={model.alpha_:.2g} by a score of ")
     said = float(message.split("error there is ")[1].split(":")[0])
-    # Leverages below 1/8 have a standard error of 18 %, which moves (1 - h)^-2 by at most 2 * 0.18 / 8 / (7 / 8).
-    assert said == pytest.approx(exact, rel=0.06)
+    # Leverages below 1/8 have a standard error of 35 %, which moves (1 - h)^-2 by at most 2 * 0.35 / 8 / (7 / 8).
+    assert said == pytest.approx(exact, rel=0.1)
     n_high = int(message.split(": ")[2].split(" of 3000")[0])
     Z = model.feature_map_.transform(TAILS)
     Z -= Z.mean(axis=0)
