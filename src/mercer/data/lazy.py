@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._typing import Array
-from mercer.data.sources.collections import Collection, is_frame
+from mercer.data.sources.collections import Collection, has_csr_chunks, is_frame
 
 
 def lazily(model: Any, method: str, X: Collection) -> Array:
@@ -24,7 +24,8 @@ def lazily(model: Any, method: str, X: Collection) -> Array:
     if width != expected:
         raise ValueError(f"X has {width} features, but {name} is expecting {expected} features.")
     embedded = dask.delayed(model, pure=False, traverse=False)
-    example = _example(model, method, X, int(width))
+    kind, has_csr_rows = _rows_of(X)
+    example = _example(model, method, int(width), kind, has_csr_rows)
     options: dict[str, Any] = {"dtype": example.dtype, "meta": example[:0]}
     found: Array
     if is_frame(X):
@@ -38,13 +39,21 @@ def lazily(model: Any, method: str, X: Collection) -> Array:
     return found
 
 
-def _example(model: Any, method: str, X: Collection, width: int) -> Any:
-    if is_frame(X):
-        single = all(kind == np.float32 for kind in X.dtypes)
-        rows: Any = np.zeros((2, width), dtype=np.float32 if single else np.float64)
-    else:
-        rows = np.zeros((2, width), dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        rows = sparse.csr_array(rows) if sparse.issparse(X._meta) else rows
+def _rows_of(X: Any) -> tuple[Any, bool]:
+    """Return the type that a model sees of a collection, or of one frame of it, and whether its rows are CSR."""
+    if hasattr(X, "columns"):
+        return _real(all(kind == np.float32 for kind in X.dtypes)), False
+    return _real(X.dtype == np.float32), has_csr_chunks(X)
+
+
+def _real(single: bool) -> Any:
+    return np.float32 if single else np.float64
+
+
+def _example(model: Any, method: str, width: int, kind: Any, has_csr_rows: bool) -> Any:
+    """Return the results of two rows of zeros: their shape and type are those of all results."""
+    rows: Any = np.zeros((2, width), dtype=kind)
+    rows = sparse.csr_array(rows) if has_csr_rows else rows
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows of zeros may lie far from the training rows, and have no names
         return getattr(model, method)(rows)
@@ -52,16 +61,16 @@ def _example(model: Any, method: str, X: Collection, width: int) -> Any:
 
 def _of_rows(X: Any, model: Any, method: str) -> Any:
     if X.shape[0] == 0:
-        return _example(model, method, _Like(X), X.shape[1])[:0]
+        return _example(model, method, X.shape[1], _real(X.dtype == np.float32), sparse.issparse(X))[:0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning of a worker reaches nobody
         return getattr(model, method)(X)
 
 
 def _of_frame(frame: Any, model: Any, method: str) -> Any:
-    single = all(kind == np.float32 for kind in frame.dtypes)
-    X = np.ascontiguousarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
-    found = _of_rows(X, model, method) if len(X) else _example(model, method, _Like(X), X.shape[1])
+    kind, _ = _rows_of(frame)
+    X = np.ascontiguousarray(frame.to_numpy(dtype=kind, na_value=np.nan))
+    found = _of_rows(X, model, method) if len(X) else _example(model, method, X.shape[1], kind, False)
     if sparse.issparse(found):
         raise ValueError(f"{type(model).__name__}: {method} gives CSR rows. Give a Dask array in place of a frame.")
     return _as_pandas(found, frame.index)
@@ -70,7 +79,9 @@ def _of_frame(frame: Any, model: Any, method: str) -> Any:
 def _frame_like(example: Any, X: Collection) -> Any:
     if sparse.issparse(example):
         raise ValueError("results in CSR rows have no data frame. Give a Dask array in place of a frame.")
-    return _as_pandas(example, X._meta.index[:0])
+    from dask.dataframe.dispatch import make_meta  # noqa: PLC0415 - optional
+
+    return _as_pandas(example, make_meta(X).index[:0])
 
 
 def _as_pandas(values: Any, index: Any) -> Any:
@@ -83,10 +94,3 @@ def _as_pandas(values: Any, index: Any) -> Any:
 
     found = pd.Series(values) if values.ndim == 1 else pd.DataFrame(values)
     return found.iloc[: len(index)].set_axis(index, axis=0)
-
-
-class _Like:
-    """What ``_example`` reads of a collection, for an empty chunk."""
-
-    def __init__(self, X: Any) -> None:
-        self.dtype, self._meta = X.dtype, X

@@ -5,8 +5,8 @@ have a leverage near 1: the model passes through them whatever the penalty, so t
 score then falls for penalties that are much too small. The leave-one-out error, mean of (r_i / (1 - h_i))^2, sees it.
 
 Leverages are first estimated from random signs (Johnson and Lindenstrauss, 1984), in n D k multiplications for k = 16
-signs. They are computed exactly, in D^2 / 2 multiplications per row, only where the estimate is above 1/8. A leverage of
-1/2 is estimated below 1/8 with a probability of 0.001; what the estimate leaves uncertain in the error is smaller.
+signs. They are computed exactly, in D^2 / 2 multiplications per row, only where the estimate is above 1/8. A
+leverage of 1/2 is estimated below 1/8 with a probability of 0.001.
 """
 
 from dataclasses import dataclass

@@ -185,13 +185,13 @@ class Ragged:
         pointers: dict[str, Array] = {}
         arrays: dict[str, Array | None] = {}
         for level, names in cls._levels.items():
-            starts = np.cumsum([0] + [part._pointers[level][-1] for part in parts])
-            moved = [part._pointers[level][1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+            starts = np.cumsum([0] + [part.pointers(level)[-1] for part in parts])
+            moved = [part.pointers(level)[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
             pointers[level] = np.concatenate([[0], *moved]).astype(np.int64)
             for name in names:
                 arrays[name] = cls._stacked_array(name, [part._arrays[name] for part in parts])
         dtype = np.result_type(*(part.dtype for part in parts))
-        return parts[0]._with(pointers, arrays, dtype)
+        return cls._with(pointers, arrays, dtype)
 
     @classmethod
     def _stacked_array(cls, name: str, given: Sequence[Array | None]) -> Array | None:

@@ -148,9 +148,8 @@ def _check_rate(feature_map: FeatureMap, X: Array, n_draws: int, false_alarm: fl
     errors = [_redrawn_errors(fitted, X, n_draws) for fitted in (few, many)]
     shortfall = 3.5 * errors[1] - errors[0]
     allowed = stats.t.isf(false_alarm, n_draws - 1) * shortfall.std(ddof=1) / n_draws**0.5
-    assert shortfall.mean() <= allowed, (
-        f"the variance is {errors[0].mean():.3g} at D = {base} and {errors[1].mean():.3g} at 4D: it does not fall as 1/D"
-    )
+    found = f"the variance is {errors[0].mean():.3g} at D = {base} and {errors[1].mean():.3g} at 4D"
+    assert shortfall.mean() <= allowed, f"{found}: it does not fall as 1/D"
 
 
 def _redrawn_errors(fitted: FeatureMap, X: Array, n_draws: int) -> Array:

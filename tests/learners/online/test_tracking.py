@@ -51,7 +51,7 @@ def test_cuts_and_files_in_mid_stream_leave_the_bits(expert, tmp_path):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
         np.testing.assert_array_equal(getattr(loaded, name), getattr(whole, name))
     np.testing.assert_array_equal(loaded.decision_function(X), whole.decision_function(X))
-    assert not any("_listener" in expert.__dict__ for expert in whole.experts_)
+    assert not any("listener" in expert.__dict__ for expert in whole.experts_)
 
 
 def test_one_expert_is_the_learner_itself():

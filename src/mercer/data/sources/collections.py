@@ -30,6 +30,13 @@ def is_frame(value: object) -> bool:
     return hasattr(value, "map_partitions") and hasattr(value, "columns")
 
 
+def has_csr_chunks(X: Collection) -> bool:
+    """Return whether the chunks of a Dask array are CSR matrices."""
+    from dask.array.utils import meta_from_array  # noqa: PLC0415 - optional
+
+    return bool(sparse.issparse(meta_from_array(X)))
+
+
 class DaskSource(Reader):
     """The partitions of a Dask array or data frame, with y and weights aligned to them.
 
@@ -142,7 +149,7 @@ def _described(owner: str, X: Collection) -> tuple[int, np.dtype[np.generic], bo
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{owner}: X must hold numbers, got {X.dtype}.")
     kind = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-    return int(X.shape[1]), kind, bool(sparse.issparse(X._meta)), None
+    return int(X.shape[1]), kind, has_csr_chunks(X), None
 
 
 def _aligned(owner: str, X: Collection, part: Any, name: str) -> list[Any] | None:

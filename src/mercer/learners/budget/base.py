@@ -60,7 +60,7 @@ class BudgetLearner(Learner):
 
     epsilon: float = 0.0
     # Told the scores of a block before each of its rows was learned; set for the time of a call alone.
-    _listener: Callable[[Array], None] | None = None
+    listener: Callable[[Array], None] | None = None
     _losses: ClassVar[Mapping[str, tuple[str, ...]]]
     n_seen_: int
     cumulative_loss_: float
@@ -222,8 +222,8 @@ class BudgetLearner(Learner):
             learner.state_.kernel.check_domain("X", block.X)
             state, scores = learner.state_.learn(name, plan, block.X, y, learner.n_seen_)
             losses = learner._losses_of(plan, scores, y)
-        if self._listener is not None:
-            self._listener(scores)
+        if self.listener is not None:
+            self.listener(scores)
         if not (np.isfinite(losses).all() and np.isfinite(state.coef).all() and np.isfinite(state.inverse).all()):
             raise ValueError(
                 f"{name}: the coefficients overflow at row {learner.n_seen_} of the stream or soon after: the kernel's "

@@ -85,7 +85,7 @@ class OnlineLearner(Learner):
     _column_ranges: Array | None = None
     _reaches: Array | None = None
     # Told the scores of a block before each of its rows was learned; set for the time of a call alone.
-    _listener: Callable[[Array], None] | None = None
+    listener: Callable[[Array], None] | None = None
 
     _losses: ClassVar[tuple[str, ...]]
     features: FeatureMap | None = None
@@ -189,7 +189,7 @@ class OnlineLearner(Learner):
     def _learned_state(self) -> Attributes:
         """Return what the rows so far have set. Online state is replaced and never changed, so this may be kept."""
         params = self.get_params(deep=False)
-        return {name: value for name, value in vars(self).items() if name not in params and name != "_listener"}
+        return {name: value for name, value in vars(self).items() if name not in params and name != "listener"}
 
     def _map_plan(self) -> MapPlan:
         name, wanted, natural = type(self).__name__, self.n_components, self._natural_kernel
@@ -214,8 +214,8 @@ class OnlineLearner(Learner):
         with np.errstate(over="ignore", invalid="ignore"):
             learned, scores = learner._learned(rule, block.X, y)
             losses = losses_of(rule.loss, scores, y)
-        if self._listener is not None:
-            self._listener(scores)
+        if self.listener is not None:
+            self.listener(scores)
         coef, intercept = np.asarray(learned["coef_"]), np.asarray(learned["intercept_"])
         if not all(np.isfinite(values).all() for values in (losses, coef, intercept)):
             raise ValueError(

@@ -228,9 +228,9 @@ class TrackingClassifier(ClassScores):
 def _learned(expert: Expert, X: Rows, y: Array, classes: Labels) -> tuple[Expert, Array]:
     """Return an expert after a block, and its scores (n, k) before each row."""
     expert, heard = copy(expert), list[Array]()
-    expert._listener = heard.append
+    expert.listener = heard.append
     expert.partial_fit(X, y, classes=classes)
-    del expert._listener
+    del expert.listener
     return expert, np.vstack(heard)
 
 
