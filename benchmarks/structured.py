@@ -1,4 +1,4 @@
-"""Structured data: seconds of explicit features beside the peers, and accuracies beside the published ones.
+"""Structured data: seconds of explicit features and of the peers, and accuracies next to the published ones.
 
 Both sides of a row say what they compute: ours makes features, GraKeL and strkernels a Gram matrix. Processor seconds
 of all threads are compared: neighbours on the machine change them less than the time that passes, and a second thread

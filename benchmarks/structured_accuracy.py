@@ -1,4 +1,4 @@
-"""Structured data: accuracies by the protocol of the TU collection, beside the figures to hold.
+"""Structured data: accuracies by the protocol of the TU collection, next to the figures to reach.
 
 Ten folds; a tenth of each training part chooses the kernel and C, and the model is fitted again on the whole training
 part. The folds are drawn ``--repeats`` times. Sets with a test part of their own (DNA, questions) are fitted once: a

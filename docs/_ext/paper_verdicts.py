@@ -26,7 +26,7 @@ def _row(cells: list[str]) -> nodes.row:
 
 
 class PaperVerdicts(SphinxDirective):
-    """Without an argument a row a paper; with a paper's name its claims, folded away where none of them failed."""
+    """Without an argument: one row per paper. With a paper's name its claims, folded away where none of them failed."""
 
     optional_arguments = 1
 

@@ -30,7 +30,7 @@ def command(
 ) -> None:
     """Show what a MODEL file holds: task, columns, kernel, parameters and versions.
 
-    With --report, the page also shows scores beside baselines, importances, leave-one-out residuals, calibration,
+    With --report, the page also shows scores next to baselines, importances, leave-one-out residuals, calibration,
     penalties, widths, and the error of the kernel, as far as the model holds them. With --data, it shows the score,
     residuals or calibration, and the error of the kernel on those rows.
     """

@@ -127,7 +127,7 @@ def speech_frames(
     bands of a frame are a random mixture of the state, with noise of a tenth of their size. A row holds a frame and the
     ``context`` frames on each side: 440 columns by default. Each class has ``n_variants`` random places in the space of
     the states, as a phone sounds different between other phones. The label is the class of the place nearest to the
-    state, as a fixed linear function of the row finds it; a part ``flip`` of the labels is drawn anew. The boundaries
+    state, as a fixed linear function of the row finds it; a part ``flip`` of the labels is drawn again. The boundaries
     between 40 times 4 places are so many that the error falls with thousands of features and rows.
 
     The best accuracy is ``1 - flip (1 - 1 / n_classes)``. Rows are in the order of time and rows near each other are
@@ -155,7 +155,7 @@ def speech_frames(
     )
     bands = state[100:] @ mixture + 0.1 * rng.standard_normal((n_samples + width - 1, n_bands))
     X = np.lib.stride_tricks.sliding_window_view(bands, width, axis=0).transpose(0, 2, 1).reshape(n_samples, -1)
-    # the state of the middle frame, from its bands and half as much from those beside it
+    # the state of the middle frame, from its bands and half as much from its neighbours
     window = np.maximum(1.0 - np.abs(np.arange(width) - context) / 2.0, 0.0)
     inverse = np.kron(window[:, None] / window.sum(), np.linalg.pinv(mixture))
 

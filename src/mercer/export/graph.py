@@ -74,7 +74,7 @@ class Graph:
         return parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=axis)
 
     def _tensors(self, inputs: Sequence[Value]) -> list["Tensor"]:
-        """Return tensors; arrays of reals become constants of the precision of the tensors beside them."""
+        """Return tensors; arrays of reals become constants of the precision of the other tensors."""
         known = [one.dtype for one in inputs if isinstance(one, Tensor)]
         real = next((dtype for dtype in known if dtype.kind == "f"), self.dtype)
         return [one if isinstance(one, Tensor) else self._constant_next_to(one, real) for one in inputs]

@@ -51,52 +51,78 @@ def conjugate_gradients(
     >>> solution.value.ravel().tolist(), solution.iterations
     ([0.5, 0.5, 0.5], 1)
     """
-    solve = precondition or (lambda columns: columns)
-    value = np.zeros_like(right)
-    residual = right.copy()
-    towards = solve(residual)
-    direction = towards.copy()
-    squares, decrease = _dots(residual, residual), _dots(residual, towards)
-    limit = tol * np.sqrt(squares)
-    scale = np.where(squares > 0, np.sqrt(squares), 1.0)
-    stalled = np.zeros(len(squares), dtype=bool)
+    columns = _Columns(right, precondition or (lambda residual: residual), tol)
     history: list[float] = []
     gains: list[float] = []
     ended = False
-    for _ in range(max_iter):
-        active = (np.sqrt(squares) > limit) & ~stalled
-        if not active.any():
+    while len(history) < max_iter and not ended:
+        gain = columns.step(product)
+        if gain is None:
             break
-        image = product(direction)
-        curvature = _dots(direction, image)
-        stalled |= active & ~((curvature > 0) & np.isfinite(curvature))
-        active &= ~stalled
-        if not active.any():
-            break
-        # A column that has stopped keeps its direction in the product, and takes no step.
-        step = np.where(active, decrease / np.where(active, curvature, 1.0), 0.0)
-        value += step * direction
-        residual -= step * image
-        squares = np.where(active, _dots(residual, residual), squares)
-        towards = solve(residual)
-        new = np.where(active, _dots(residual, towards), decrease)
-        gains.append(float(np.sum(step * decrease)) / 2)
-        direction *= np.where(active, new / np.where(decrease > 0, decrease, 1.0), 0.0)
-        direction += towards
-        decrease = new
-        history.append(float(np.max(np.sqrt(squares) / scale)))
-        left = f"{len(history)} iterations left a residual of {history[-1]:.1e}"
+        gains.append(gain)
+        history.append(columns.largest_residual)
         if told(State("conjugate gradients", len(history), max_iter, gap=history[-1], tol=tol)):
-            return _with_gains(value, history, gains).unfinished(Status.CALLBACK, left, [Remedy.ALPHA])
+            found = _with_gains(columns.value, history, gains)
+            return found.unfinished(Status.CALLBACK, columns.left_after(history), [Remedy.ALPHA])
         ended = len(gains) > _LAST and sum(gains[-_LAST:]) < gain_tol * sum(gains)
-        if ended:
-            break
-    found = _with_gains(value, history, gains)
-    if ended or not np.any(np.sqrt(squares) > limit):
+    found = _with_gains(columns.value, history, gains)
+    if ended or not columns.unfinished.any():
         return found
-    status = Status.STALLED if stalled.any() else Status.ITERATION_LIMIT
-    left = f"{len(history)} iterations left a residual of {float(np.max(np.sqrt(squares) / scale)):.1e}"
-    return found.unfinished(status, left, [Remedy.ALPHA, Remedy.SCALE])
+    status = Status.STALLED if columns.stalled.any() else Status.ITERATION_LIMIT
+    return found.unfinished(status, columns.left_after(history), [Remedy.ALPHA, Remedy.SCALE])
+
+
+class _Columns:
+    """The right-hand sides in work: their solutions so far, residuals and directions."""
+
+    def __init__(self, right: Array, solve: Callable[[Array], Array], tol: float) -> None:
+        self.solve = solve
+        self.value = np.zeros_like(right)
+        self.residual = right.copy()
+        towards = solve(self.residual)
+        self.direction = towards.copy()
+        self.squares, self.decrease = _dots(right, right), _dots(right, towards)
+        self.scale = np.where(self.squares > 0, np.sqrt(self.squares), 1.0)
+        self.limit = tol * np.sqrt(self.squares)
+        self.stalled = np.zeros(len(self.squares), dtype=bool)
+
+    @property
+    def unfinished(self) -> Array:
+        """Which columns have a residual above the tolerance."""
+        return np.asarray(np.sqrt(self.squares) > self.limit)
+
+    @property
+    def largest_residual(self) -> float:
+        """The largest ||b - A w|| / ||b|| of the columns."""
+        return float(np.max(np.sqrt(self.squares) / self.scale))
+
+    def left_after(self, history: list[float]) -> str:
+        """Say what so many iterations left."""
+        return f"{len(history)} iterations left a residual of {self.largest_residual:.1e}"
+
+    def step(self, product: Callable[[Array], Array]) -> float | None:
+        """Take a step in every unfinished column, and return by how much it lowers the objective; None if none can."""
+        active = self.unfinished & ~self.stalled
+        if not active.any():
+            return None
+        image = product(self.direction)
+        curvature = _dots(self.direction, image)
+        self.stalled |= active & ~((curvature > 0) & np.isfinite(curvature))
+        active &= ~self.stalled
+        if not active.any():
+            return None
+        # A column that has stopped keeps its direction in the product, and takes no step.
+        step = np.where(active, self.decrease / np.where(active, curvature, 1.0), 0.0)
+        self.value += step * self.direction
+        self.residual -= step * image
+        self.squares = np.where(active, _dots(self.residual, self.residual), self.squares)
+        towards = self.solve(self.residual)
+        new = np.where(active, _dots(self.residual, towards), self.decrease)
+        gain = float(np.sum(step * self.decrease)) / 2
+        self.direction *= np.where(active, new / np.where(self.decrease > 0, self.decrease, 1.0), 0.0)
+        self.direction += towards
+        self.decrease = new
+        return gain
 
 
 def _with_gains(value: Array, history: list[float], gains: list[float]) -> Solution:

@@ -132,8 +132,9 @@ def _iterated(
         history.append(float(ratio.max()))
         if history[-1] <= tol:
             before, left = left, min(gap, problem.bound(point))
-            if gap_tol == 0 or left <= gap_tol or left > 0.5 * before:
-                status = Status.SUCCESS if gap_tol == 0 or left <= gap_tol else Status.STALLED
+            ended = _ended(left, before, gap_tol)
+            if ended is not None:
+                status = ended
                 break
         if told(State("Newton-CG", len(history) - 1, max_iter, gap=history[-1], tol=tol)):
             status = Status.CALLBACK
@@ -157,6 +158,13 @@ def _iterated(
         history.append(float((problem.norms(point.gradient) / scale).max()))
     end = _End(status, history, min(gap, problem.bound(point)), problem.passes)
     return end.solution(value, with_gap=gap_tol > 0, float64=problem.eps <= _FLOAT64_EPS)
+
+
+def _ended(left: float, before: float, gap_tol: float) -> Status | None:
+    """Return how iterations with a small gradient end, given the gaps now and before; None to go on."""
+    if gap_tol == 0 or left <= gap_tol:
+        return Status.SUCCESS
+    return Status.STALLED if left > 0.5 * before else None
 
 
 @dataclass(frozen=True)
