@@ -27,6 +27,21 @@ DONE, BEGUN, LOOP = "done", "begun", "loop"
 _MOST_NAMED = 3
 
 
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return in words which facts are others than before; the empty text if none is.
+
+    >>> changes({"the number of rows": "5"}, {"the number of rows": "6"})
+    'the number of rows was 5 and is 6 now'
+    """
+    found = [
+        f"{name} was {before.get(name, 'not there')} and is {now.get(name, 'not there')} now"
+        for name in dict.fromkeys([*now, *before])
+        if before.get(name) != now.get(name)
+    ]
+    more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return "; ".join(found[:_MOST_NAMED]) + more
+
+
 class CheckpointError(ValueError):
     """A checkpoint that belongs to another fit, or that cannot be used."""
 
@@ -129,18 +144,10 @@ class Recorder:
         if self.steps[number].progress == BEGUN:
             self.steps[number] = Step(what, DONE, dict(facts))
             return
-        before: Mapping[str, str] = self.steps[number].value
-        changes = [
-            f"{name} was {before.get(name, 'not there')} and is {facts.get(name, 'not there')} now"
-            for name in dict.fromkeys([*facts, *before])
-            if before.get(name) != facts.get(name)
-        ]
-        if changes:
-            more = f", and {len(changes) - _MOST_NAMED} more" if len(changes) > _MOST_NAMED else ""
+        if changed := changes(self.steps[number].value, facts):
             raise CheckpointError(
-                f"{self._owner}: {self._slot.place} is the checkpoint of another fit: "
-                f"{'; '.join(changes[:_MOST_NAMED])}{more}. Repeat the fit as it was, give another folder, or delete "
-                "this checkpoint to begin again."
+                f"{self._owner}: {self._slot.place} is the checkpoint of another fit: {changed}. Repeat the fit as it "
+                "was, give another folder, or delete this checkpoint to begin again."
             )
 
     def result(self, title: str, compute: Callable[[], T]) -> T:

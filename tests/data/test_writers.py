@@ -24,6 +24,19 @@ def test_what_is_written_is_read_back(tmp_path, name):
     np.testing.assert_array_equal(X, np.column_stack(COLUMNS))
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "npy"])
+def test_a_new_writer_continues_by_the_state_of_the_old_one(kind):
+    undisturbed, continued = io.BytesIO(), io.BytesIO()
+    for file, breaks in ((undisturbed, False), (continued, True)):
+        writer = row_writer(kind, ["a", "b"], file)
+        writer.write([column[:2] for column in COLUMNS])
+        if breaks:
+            writer = row_writer(kind, ["a", "b"], file, json.loads(json.dumps(dict(writer.state))))
+        writer.write([column[2:] for column in COLUMNS])
+        writer.close()
+    assert continued.getvalue() == undisturbed.getvalue()
+
+
 def test_json_lines():
     file = io.BytesIO()
     writer = row_writer("jsonl", ["a", "text"], file)

@@ -3,7 +3,9 @@
 from mercer.contexts import config_context
 from mercer.data import Source, TablePreparation, open_source
 from mercer.data.columns import some
-from mercer.data.writers import format_of, row_writer
+from mercer.data.row_pieces import KEPT_AS_PIECES, PiecesWriter, assemble
+from mercer.data.traits import traits_of_source
+from mercer.data.writers import RowWriter, format_of, row_writer, writer_of
 from mercer.features import feature_map
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners import (
@@ -15,11 +17,13 @@ from mercer.learners import (
     TunedClassifier,
     TunedRegressor,
 )
-from mercer.learners.checkpointed import checkpointed
+from mercer.learners.checkpointed import checkpointed, settings
 from mercer.learners.table_model import TableModel
-from mercer.storage import dumps, load
+from mercer.storage import atomic_file, dumps, load
+from mercer.storage.unfinished import UnfinishedFile, remove_lost_record
 
 __all__ = [
+    "KEPT_AS_PIECES",
     "Gaussian",
     "Kernel",
     "KernelLogisticRegression",
@@ -27,11 +31,16 @@ __all__ = [
     "KernelRidgeClassifier",
     "KernelSVC",
     "KernelSVR",
+    "PiecesWriter",
+    "RowWriter",
     "Source",
     "TableModel",
     "TablePreparation",
     "TunedClassifier",
     "TunedRegressor",
+    "UnfinishedFile",
+    "assemble",
+    "atomic_file",
     "checkpointed",
     "config_context",
     "dumps",
@@ -39,6 +48,10 @@ __all__ = [
     "format_of",
     "load",
     "open_source",
+    "remove_lost_record",
     "row_writer",
+    "settings",
     "some",
+    "traits_of_source",
+    "writer_of",
 ]

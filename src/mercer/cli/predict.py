@@ -18,7 +18,8 @@ from mercer.cli.options import (
     quiet_option,
     source_options,
 )
-from mercer.cli.output import check_output, output_file, print_json, progress
+from mercer.cli.output import check_output, print_json, progress
+from mercer.cli.row_output import OutputOptions, file_facts, row_output
 
 if TYPE_CHECKING:
     from mercer._typing import Array
@@ -26,19 +27,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OutputOptions:
-    """The output file, and what is printed."""
+class RowResults:
+    """The results of a model on rows: a function of a source and of the rows that are done, and names of columns."""
 
-    output: str = "-"
-    force: bool = False
-    quiet: bool = False
-    as_json: bool = False
+    model: str
+    names: list[str]
+    rows: "Callable[[Source, int], Iterable[Sequence[Array]]]"
+    # What else the results depend on, by name.
+    asked: dict[str, str]
+
+
+_resume_option = click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep the rows written so far if the command is killed, and go on after those of an earlier --resume.",
+)
 
 
 def output_options(formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the options of a command that writes one result per row."""
     output = click.option("--output", "-o", default="-", show_default=True, help=f"A {formats} file.")
-    return gathered("to", OutputOptions, output, force_option, quiet_option, json_option)
+    return gathered("to", OutputOptions, output, force_option, _resume_option, quiet_option, json_option)
 
 
 @click.command()
@@ -73,8 +82,10 @@ def command(
 
     MODEL is a file of mercer train, or of mercer.save in Python for a classifier or regressor. Columns are matched by
     name, in any order; further columns are ignored. MODEL or DATA may be - for standard input. With --json and no
-    output file, each row is written as a JSON object.
+    output file, each row is written as a JSON object. A command with --resume that was killed or interrupted goes on
+    when it is run again, and writes the same file.
     """
+    to.check_resume(model, data)
     loaded = load_model(model)
     classes = loaded.classes_ if loaded.task_ == "classification" else None
     names = ["prediction"]
@@ -83,15 +94,15 @@ def command(
     if interval is not None:
         names += ["low", "high"] if classes is None else ["set"]
 
-    def rows(source: "Source") -> "Iterator[list[Array]]":
-        for result in loaded.results(source, scores=scores, coverage=interval):
+    def rows(source: "Source", n_done: int) -> "Iterator[list[Array]]":
+        for result in loaded.results(source, scores=scores, coverage=interval, after=n_done):
             columns = [result.predicted]
             columns += [] if result.scores is None else list(result.scores.T)
             if result.intervals is not None:
                 columns += list(result.intervals.T) if classes is None else [_sets(result.intervals, classes)]
             yield columns
 
-    stream(rows, names, model, data, to, reading, machine)
+    stream(RowResults(model, names, rows, {"--interval": str(interval)}), data, to, reading, machine)
 
 
 def _sets(members: "Array", classes: "Array") -> "Array":
@@ -102,39 +113,40 @@ def _sets(members: "Array", classes: "Array") -> "Array":
     return np.array(texts, dtype=object)
 
 
-def stream(
-    rows: "Callable[[Source], Iterable[Sequence[Array]]]",
-    names: list[str],
-    model: str,
-    data: str,
-    to: OutputOptions,
-    reading: SourceOptions,
-    machine: MachineOptions,
-) -> None:
-    """Write the results of ``rows`` on DATA to the output, and print a summary."""
-    check_output(to.output, force=to.force)
+def stream(results: RowResults, data: str, to: OutputOptions, reading: SourceOptions, machine: MachineOptions) -> None:
+    """Write the results of a model on DATA to the output, and print a summary."""
     from mercer.cli import library  # noqa: PLC0415 - not for --help
 
+    if to.resume:
+        library.remove_lost_record(to.output)
+    check_output(to.output, force=to.force)
     kind = "jsonl" if to.as_json and to.output == "-" else library.format_of(to.output)
-    n_rows = 0
     with library.config_context(**asdict(machine)):
         source = reading.open(data)
         start = time.perf_counter()  # imports are done
+        facts = _facts(results, source, reading) if to.resume else {}
         with (
             progress(source, shown=not to.quiet and to.output != "-") as advance,
-            output_file(to.output, force=to.force) as file,
+            row_output(to, kind, results.names, facts) as output,
         ):
-            writer = library.row_writer(kind, names, file)
-            for columns in rows(source):
-                writer.write(columns)
-                n_rows += len(columns[0])
+            for columns in results.rows(source, output.n_rows):
+                output.write(columns)
                 advance(len(columns[0]))
-            writer.close()
     if to.output == "-":
         return
     seconds = time.perf_counter() - start
     if to.as_json:
-        result = {"output": to.output, "model": model, "data": source.name, "rows": n_rows, "columns": names}
-        print_json(result | {"seconds": round(seconds, 3)})
+        said = {"output": to.output, "model": results.model, "data": source.name, "rows": output.n_rows}
+        print_json(said | {"columns": results.names, "seconds": round(seconds, 3)})
     else:
-        click.echo(f"{n_rows:,} rows in {seconds:.1f} s, written to {to.output}")
+        click.echo(f"{output.n_rows:,} rows in {seconds:.1f} s, written to {to.output}")
+
+
+def _facts(results: RowResults, source: "Source", reading: SourceOptions) -> dict[str, str]:
+    """Return what an output depends on: the model, the rows, the options and the versions."""
+    from mercer.cli import library  # noqa: PLC0415 - not for --help
+
+    options = {f"--{name.replace('_', '-')}": str(value) for name, value in asdict(reading).items()}
+    columns = {"the columns of the output": f"{len(results.names)}: {library.some(results.names)}"}
+    known = file_facts(results.model) | library.traits_of_source(source)
+    return known | columns | options | results.asked | library.settings()

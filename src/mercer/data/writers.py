@@ -3,9 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
@@ -13,13 +14,21 @@ from numpy.lib import format as npy
 from mercer._typing import Array
 
 if TYPE_CHECKING:  # pyarrow is optional
-    from pyarrow import Schema
+    from pyarrow import Schema, Table
     from pyarrow.ipc import RecordBatchFileWriter
     from pyarrow.parquet import ParquetWriter
 
 
+# What a writer needs in order to continue a file whose first rows another process has written.
+WriterState: TypeAlias = Mapping[str, int | str]
+
+
 class RowWriter(Protocol):
     """Writes blocks of columns to an open file."""
+
+    @property
+    def state(self) -> WriterState:
+        """What a new writer needs to continue the file where it ends now: the number of rows, and more."""
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows: one array per column."""
@@ -28,9 +37,18 @@ class RowWriter(Protocol):
         """Write the end of the file, if the format has one."""
 
 
-def row_writer(kind: str, names: Sequence[str], file: BinaryIO) -> RowWriter:
-    """Return the writer of a format; ``format_of`` returns the format of a path."""
-    return _WRITERS[kind](file, names)
+def row_writer(kind: str, names: Sequence[str], file: BinaryIO, state: WriterState | None = None) -> RowWriter:
+    """Return the writer of a format; ``format_of`` returns the format of a path.
+
+    With the ``state`` of an earlier writer, the file is continued at its end; files of parquet and Arrow cannot be
+    (``row_pieces`` keeps their rows until the file can be written as a whole).
+    """
+    return writer_of(kind)(file, names, state or {})
+
+
+def writer_of(kind: str) -> "Callable[[BinaryIO, Sequence[str], WriterState], RowWriter]":
+    """Return the class of the writer of a format."""
+    return _WRITERS[kind]
 
 
 def format_of(path: str) -> str:
@@ -49,16 +67,23 @@ def format_of(path: str) -> str:
 class CsvWriter:
     """A line of names, then one line per row; floats have as many digits as their value needs."""
 
-    def __init__(self, file: BinaryIO, names: Sequence[str], delimiter: str = ","):
-        self._file = file
+    def __init__(self, file: BinaryIO, names: Sequence[str], state: WriterState, delimiter: str = ","):
+        self._file, self._n_rows = file, int(state.get("rows", 0))
         self._text = io.StringIO()
         self._writer = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
-        self._writer.writerow(names)
+        if not self._n_rows:
+            self._writer.writerow(names)
+
+    @property
+    def state(self) -> WriterState:
+        """The number of rows."""
+        return {"rows": self._n_rows}
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows."""
         self._writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
         self._flush()
+        self._n_rows += len(columns[0])
 
     def _flush(self) -> None:
         self._file.write(self._text.getvalue().encode())
@@ -74,8 +99,13 @@ class CsvWriter:
 class JsonLinesWriter:
     """One JSON object per row."""
 
-    def __init__(self, file: BinaryIO, names: Sequence[str]):
-        self._file, self._names = file, names
+    def __init__(self, file: BinaryIO, names: Sequence[str], state: WriterState):
+        self._file, self._names, self._n_rows = file, names, int(state.get("rows", 0))
+
+    @property
+    def state(self) -> WriterState:
+        """The number of rows."""
+        return {"rows": self._n_rows}
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows."""
@@ -83,28 +113,52 @@ class JsonLinesWriter:
         lines = (json.dumps(dict(zip(self._names, row, strict=True))) for row in rows)
         self._file.write("".join(f"{line}\n" for line in lines).encode())
         self._file.flush()
+        self._n_rows += len(columns[0])
 
     def close(self) -> None:
         """Do nothing: the format has no end."""
 
 
-class ArrowWriter:
-    """Parquet, or Arrow's IPC file, by pyarrow."""
+def arrow_table(columns: Sequence[Array], names: Sequence[str]) -> "Table":
+    """Return columns as an Arrow table."""
+    pa = _pyarrow("arrow")
+    return pa.table([pa.array(column) for column in columns], names=list(names))
 
-    def __init__(self, file: BinaryIO, names: Sequence[str], kind: str):
-        try:
-            import pyarrow as pa  # noqa: PLC0415 - optional
-        except ImportError:
-            raise ImportError(f"writing {kind} needs pyarrow. Install it with pip install 'mercer[data]'.") from None
-        self._pa, self._file, self._names, self._kind = pa, file, list(names), kind
+
+def _pyarrow(kind: str) -> ModuleType:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - optional
+    except ImportError:
+        raise ImportError(f"writing {kind} needs pyarrow. Install it with pip install 'mercer[data]'.") from None
+    return pa
+
+
+class ArrowWriter:
+    """Parquet, or Arrow's IPC file, by pyarrow. Their footers know all rows, so that no other writer continues them."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], state: WriterState, kind: str):
+        if state:
+            raise ValueError(f"a {kind} file that was begun cannot be continued. Keep its rows as pieces.")
+        self._file, self._names, self._kind = file, list(names), kind
+        self._n_rows = 0
         self._writer: ParquetWriter | RecordBatchFileWriter | None = None
+        _pyarrow(kind)  # an error now, before any work
+
+    @property
+    def state(self) -> WriterState:
+        """The number of rows."""
+        return {"rows": self._n_rows}
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows as a group."""
-        batch = self._pa.table([self._pa.array(column) for column in columns], names=self._names)
+        self.write_table(arrow_table(columns, self._names))
+
+    def write_table(self, batch: "Table") -> None:
+        """Write the rows of an Arrow table as a group."""
         if self._writer is None:
             self._writer = self._opened(batch.schema)
         self._writer.write_table(batch)
+        self._n_rows += len(batch)
 
     def _opened(self, schema: "Schema") -> "ParquetWriter | RecordBatchFileWriter":
         from pyarrow import ipc, parquet  # noqa: PLC0415 - optional
@@ -122,10 +176,15 @@ class ArrowWriter:
 class NpyWriter:
     """A .npy file. Its header holds the number of rows, and is written again at the end."""
 
-    def __init__(self, file: BinaryIO, names: Sequence[str]):
-        self._file, self._n_rows = file, 0
+    def __init__(self, file: BinaryIO, names: Sequence[str], state: WriterState):
+        self._file, self._n_rows = file, int(state.get("rows", 0))
         self._width = len(names)
-        self._dtype: np.dtype[np.generic] | None = None
+        self._dtype = np.dtype(str(state["dtype"])) if "dtype" in state else None
+
+    @property
+    def state(self) -> WriterState:
+        """The number of rows, and their type once there are any."""
+        return {"rows": self._n_rows} | ({} if self._dtype is None else {"dtype": self._dtype.str})
 
     def write(self, columns: Sequence[Array]) -> None:
         """Write some rows."""
@@ -155,11 +214,11 @@ class NpyWriter:
             self._header()
 
 
-_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str]], RowWriter]] = {
+_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str], WriterState], RowWriter]] = {
     "csv": CsvWriter,
-    "tsv": lambda file, names: CsvWriter(file, names, "\t"),
+    "tsv": lambda file, names, state: CsvWriter(file, names, state, "\t"),
     "jsonl": JsonLinesWriter,
-    "parquet": lambda file, names: ArrowWriter(file, names, "parquet"),
-    "arrow": lambda file, names: ArrowWriter(file, names, "arrow"),
+    "parquet": lambda file, names, state: ArrowWriter(file, names, state, "parquet"),
+    "arrow": lambda file, names, state: ArrowWriter(file, names, state, "arrow"),
     "npy": NpyWriter,
 }

@@ -91,8 +91,13 @@ def _identity(owner: str, estimator: _Estimator) -> dict[str, str]:
     params = estimator.get_params(deep=False)
     facts = {"the class": owner}
     facts |= {name: _said(value) for name, value in params.items() if name not in _WITHOUT_EFFECT}
+    return facts | settings()
+
+
+def settings() -> dict[str, str]:
+    """Return the settings and versions on which bits may depend."""
     config, known = get_config(), describe()
-    facts |= {"the setting memory": str(config.memory), "the setting block_rows": str(config.block_rows)}
+    facts = {"the setting memory": str(config.memory), "the setting block_rows": str(config.block_rows)}
     return facts | {f"the version of {name}": known[name] for name in _VERSIONS}
 
 

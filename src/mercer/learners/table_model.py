@@ -247,7 +247,9 @@ class TableModel(BaseEstimator):
     def _covering(self, table: Table, coverage: float) -> Array:
         return np.concatenate([np.asarray(result.intervals) for result in self.results(table, coverage=coverage)])
 
-    def results(self, table: Table, *, scores: bool = False, coverage: float | None = None) -> Iterator[TableResult]:
+    def results(
+        self, table: Table, *, scores: bool = False, coverage: float | None = None, after: int = 0
+    ) -> Iterator[TableResult]:
         """Yield the results of some thousands of rows at a time: predictions and, where asked for, more.
 
         Parameters
@@ -257,10 +259,12 @@ class TableModel(BaseEstimator):
             For classification, one column per class: probabilities where the learner has them.
         coverage : float, optional
             For intervals, or for sets of classes, that hold the target with this probability.
+        after : int
+            Rows at the beginning that have their results already: they are read, and nothing is computed for them.
         """
         far, scores = self._far_rows(), scores and self.task_ == "classification"
         covering = None if coverage is None else self._covering_method()
-        for X in self.rows(table):
+        for X in _after(self.rows(table), after):
             with far.collecting():
                 predicted = self.learner_.predict(X)
             with GatheredFarRows().collecting():  # the same rows again
@@ -330,13 +334,27 @@ class TableModel(BaseEstimator):
             )
         return as_blocks(X, owner=owner) if isinstance(self.learner_, Learner) else X
 
-    def transform(self, table: Table) -> Iterator[Rows]:
-        """Yield the features of the rows of a table."""
+    def transform(self, table: Table, *, after: int = 0) -> Iterator[Rows]:
+        """Yield the features of the rows of a table that follow its first ``after`` rows."""
         feature_map = getattr(self.learner_, "feature_map_", None)
         if feature_map is None:
             raise ValueError(
                 f"TableModel: {type(self.learner_).__name__} has no feature map. Train another learner (in the shell "
                 "--model ridge)."
             )
-        for X in self.rows(table):
+        for X in _after(self.rows(table), after):
             yield feature_map.transform(X)
+
+
+def _after(pieces: Iterator[Rows | RawTable | Blocks], n_rows: int) -> Iterator[Rows | RawTable | Blocks]:
+    """Yield the pieces that follow the first rows, which end with a piece: results keep their bits."""
+    end = 0
+    for piece in pieces:
+        start, end = end, end + int(piece.n_rows or 0 if isinstance(piece, Blocks) else piece.shape[0])
+        if start < n_rows < end:
+            raise ValueError(
+                f"TableModel: after must be the end of a piece, such as {start} or {end} rows, got {n_rows}. The sizes "
+                "of pieces follow the memory budget: give it as before."
+            )
+        if start >= n_rows:
+            yield piece

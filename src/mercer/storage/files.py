@@ -47,7 +47,7 @@ def atomic_file(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iter
         if overwrite:
             unfinished.replace(target)
         else:
-            _take_place(unfinished, target)
+            take_place(unfinished, target)
         _sync_folder(target.parent)
     finally:
         if lock >= 0:
@@ -153,7 +153,7 @@ def _lock(descriptor: int, *, wait: bool = False) -> bool:
     return True
 
 
-def _take_place(unfinished: Path, target: Path) -> None:
+def take_place(unfinished: Path, target: Path) -> None:
     """Move without overwriting: a hard link fails if another process was first."""
     try:
         os.link(unfinished, target)
