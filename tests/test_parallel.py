@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from mercer import Polynomial, TensorSketch, config_context
-from mercer.parallel import for_each_block, in_turns, row_blocks
+from mercer.parallel import for_each_block, in_turns, row_blocks, shared_rows
 
 
 def _blas_threads():
@@ -25,6 +25,17 @@ def test_every_block_is_worked_once(threads):
     with config_context(threads=threads):
         for_each_block(lambda rows: np.add.at(seen, np.arange(rows.start, rows.stop), 1), row_blocks(103, 10))
     assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("n_rows", [1, 511, 2048, 2049, 4097, 100_001])
+def test_shared_rows_are_a_matter_of_the_number_of_rows_alone(n_rows):
+    heights = set()
+    for threads in (1, 2, 7):
+        with config_context(threads=threads):
+            heights.add(shared_rows(n_rows, 512, 1024))
+    (height,) = heights
+    assert 512 <= height <= 1024
+    assert -(-n_rows // height) >= min(4, -(-n_rows // 512))
 
 
 @pytest.mark.parametrize("threads", [1, 2])

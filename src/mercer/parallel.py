@@ -19,6 +19,9 @@ from mercer.config import get_config
 
 T = TypeVar("T")
 
+# Threads that share rows which fit in few blocks.
+_SHARES = 4
+
 
 class _Pool:
     """A ThreadPoolExecutor, created at the first use, and replaced by a larger one if more threads are needed."""
@@ -101,6 +104,19 @@ def row_blocks(n_rows: int, block_rows: int | None = None) -> list[slice]:
     """
     step = block_rows or get_config().block_rows
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def shared_rows(n_rows: int, least: int, most: int) -> int:
+    """Return the rows per block, between ``least`` and ``most``, that let four threads share ``n_rows`` rows.
+
+    The result depends on the number of rows alone, on purpose: BLAS rounds a row by the height of the block that the
+    row is in. Blocks as high as the threads of the moment like would give other bits with other threads.
+
+    >>> [shared_rows(n, 512, 4096) for n in (100, 4000, 100_000)]
+    [512, 1000, 3572]
+    """
+    n_blocks = _SHARES * max(1, -(-n_rows // (_SHARES * most)))
+    return max(least, -(-n_rows // n_blocks))
 
 
 def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:

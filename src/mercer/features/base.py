@@ -44,6 +44,8 @@ _REDRAWS = 200
 _CACHED_BYTES, _LEAST_ROWS = 2**20, 16
 # Working memory per thread for the features of a block: bytes, and the share of a limit that is set for the process.
 _SCRATCH_BYTES, _SCRATCH_SHARE = 2**25, 0.125
+# Threads that the share is for, also where fewer work: rows per block, and so the last bits, must not depend on them.
+_SCRATCH_THREADS = 16
 
 
 class FeatureMap(FollowsArrays, NestedParams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -145,8 +147,8 @@ class FeatureMap(FollowsArrays, NestedParams, ClassNamePrefixFeaturesOutMixin, T
         rows, row_bytes = self.block_rows(X.shape[0]), self.scratch_bytes(X)
         if not row_bytes:
             return rows
-        limit = lasting_limit()
-        most = _SCRATCH_BYTES if limit is None else min(_SCRATCH_BYTES, _SCRATCH_SHARE * limit / get_config().threads)
+        limit, threads = lasting_limit(), max(_SCRATCH_THREADS, get_config().threads)
+        most = _SCRATCH_BYTES if limit is None else min(_SCRATCH_BYTES, _SCRATCH_SHARE * limit / threads)
         return int(np.clip(most // row_bytes, 1, rows))
 
     def times(self, X: Rows, weights: Array) -> Array:

@@ -13,6 +13,7 @@ from mercer.features.cache import cached
 from mercer.features.kernel_map import KernelMap
 from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.frequencies import frequency_distribution, is_shift_invariant
+from mercer.parallel import shared_rows
 from mercer.state import Reals, Sizes, Stored, require
 from mercer.validation import block_norm, check_finite_features, check_memory
 
@@ -57,7 +58,7 @@ class MatrixProjections(Projections):
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows
-        return max(config.block_rows, min(_TALL_BLOCK, -(-n_rows // config.threads)))
+        return shared_rows(n_rows, config.block_rows, _TALL_BLOCK)
 
 
 class PhaseFeatures(KernelMap):

@@ -24,7 +24,7 @@ from mercer.kernels import FunctionKernel, Gaussian, Kernel, PrecomputedKernel
 from mercer.kernels.custom import Objects
 from mercer.kernels.parameter import as_kernel
 from mercer.kernels.stationary import StationaryKernel
-from mercer.parallel import row_blocks
+from mercer.parallel import row_blocks, shared_rows
 from mercer.state import Count, Either, Integers, Member, OneOf, Real, Reals, Sizes, Stored, require
 from mercer.state import Rows as StoredRows
 from mercer.structures import Ragged, as_rows
@@ -306,11 +306,10 @@ class Nystroem(FeatureMap):
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows  # the user's wish
-        # Packing the projection costs 1 % in blocks of 4096 rows, and more in shorter ones. Every thread gets as many
-        # blocks as the others, each of at most 4096 rows and 16 MiB of kernel values.
+        # Packing the projection costs 1 % in blocks of 4096 rows, and more in shorter ones. Four threads get as many
+        # blocks as each other, each of at most 4096 rows and 16 MiB of kernel values.
         tallest = max(config.block_rows, min(4096, _TILE_ENTRIES // len(self.projection_)))
-        n_blocks = config.threads * -(-n_rows // (config.threads * tallest))
-        return max(config.block_rows, -(-n_rows // n_blocks))
+        return shared_rows(n_rows, config.block_rows, tallest)
 
     def _columns(self, dtype: DTypeLike) -> Callable[[Rows], Array]:
         """Return the function X -> k(X, landmarks); for a precomputed kernel X holds the kernel values."""
