@@ -9,9 +9,15 @@ from mercer import config_context
 from mercer.config import get_config
 from mercer.data import as_blocks
 from mercer.engines import Local
-from mercer.engines.tasks import n_bytes, parts_of, results_of_part, state_after_part, total_of_part
+from mercer.engines.tasks import Errand, n_bytes, parts_of, results_of_part, state_after_part, total_of_part
 from mercer.engines.tree import fold_parts, merged
 from mercer.stats import Moments
+
+
+def test_an_errand_takes_its_work_and_settings_along():
+    with config_context(block_rows=2, engine=Local()):
+        errand = Errand(lambda work, part, config, more: (work(part), config.block_rows, config.engine, more), len)
+    assert pickle.loads(pickle.dumps(errand))([1, 2, 3], "more") == (3, 2, None, "more")
 
 
 def _sources(X, folder):

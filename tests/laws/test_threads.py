@@ -1,4 +1,4 @@
-"""The number of threads changes no bit: of the features of a map, of the model of a learner, of what it says of rows."""
+"""The number of threads changes no bit: of the features of a map, of a model, of what it says of rows."""
 
 import numpy as np
 import pytest

@@ -74,3 +74,7 @@ def test_the_engine_of_the_how_to_page(monkeypatch):
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         check_engine(Processes(executor))
     sys.modules.pop("process_engine")
+
+
+def test_the_engine_of_the_how_to_page_is_short():
+    assert len((CODE / "process_engine.py").read_text().splitlines()) <= 60

@@ -1,25 +1,16 @@
-"""An engine on the processes of ``concurrent.futures``: what a new engine must do, and nothing more."""
+"""An engine on the processes of ``concurrent.futures``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
-from dataclasses import replace
 from typing import Any
 
-import cloudpickle
-
-from mercer.config import Config, get_config
 from mercer.data import Blocks
-from mercer.engines.tasks import (
-    parts_of,
-    results_of_part,
-    state_after_part,
-    total_of_part,
-)
+from mercer.engines import tasks
 from mercer.engines.tree import fold_parts, merged
 
 
 class Processes:
-    """Works on parts of the rows in the processes of an executor, and merges their statistics here.
+    """Works on parts of the rows in other processes, and merges statistics here.
 
     Parameters
     ----------
@@ -31,66 +22,34 @@ class Processes:
     def __init__(self, executor: Executor):
         self.executor = executor
 
-    def map(
-        self, work: Any, blocks: Blocks, done: Callable[[int], None] | None = None
-    ) -> Iterator[Any]:
+    def map(self, work: Any, blocks: Blocks, done: Any = None) -> Iterator[Any]:
         """Yield ``work(block)`` for each block, in order."""
-        for results in self._parts(results_of_part, work, blocks, done):
+        for results in self._parts(tasks.results_of_part, work, blocks, done):
             yield from results
 
-    def reduce(
-        self,
-        work: Any,
-        blocks: Blocks,
-        into: Any,
-        done: Callable[[int], None] | None = None,
-    ) -> Any:
+    def reduce(self, work: Any, blocks: Blocks, into: Any, done: Any = None) -> Any:
         """Merge ``work(block)`` of all blocks into ``into``, by the fixed tree."""
-        totals = [
-            total
-            for total in self._parts(total_of_part, work, blocks, done)
-            if total is not None
-        ]
-        return into.merge(fold_parts(totals, merged))
+        totals = self._parts(tasks.total_of_part, work, blocks, done)
+        return into.merge(fold_parts([t for t in totals if t is not None], merged))
 
-    def chain(
-        self,
-        work: Any,
-        blocks: Blocks,
-        state: Any,
-        done: Callable[[int], None] | None = None,
-    ) -> Iterator[Any]:
+    def chain(self, work: Any, blocks: Blocks, state: Any, done: Any = None) -> Any:
         """Yield the state after each part: the state travels, and the rows stay."""
-        sent, config = cloudpickle.dumps((state_after_part, work)), _config()
-        for part in parts_of(blocks.owner, blocks):
-            state = self.executor.submit(_run, sent, part, config, None, state).result()
+        errand = tasks.Errand(tasks.state_after_part, work)
+        for part in tasks.parts_of(blocks.owner, blocks):
+            state = self.executor.submit(errand, part, None, state).result()
             if done is not None:
-                done(part.n_rows or 0)
+                done(part.n_rows)
             yield state
 
-    def _parts(
-        self, task: Any, work: Any, blocks: Blocks, done: Callable[[int], None] | None
-    ) -> Iterator[Any]:
-        config = _config()
-        parts = parts_of(blocks.owner, blocks)
-        sent = cloudpickle.dumps(
-            (task, work)
-        )  # plain pickle does not take functions within functions
-        futures = [self.executor.submit(_run, sent, part, config) for part in parts]
+    def _parts(self, task: Any, work: Any, blocks: Blocks, done: Any) -> Iterator[Any]:
+        """Yield the results of all parts, in order."""
+        parts, errand = tasks.parts_of(blocks.owner, blocks), tasks.Errand(task, work)
+        futures = [self.executor.submit(errand, part) for part in parts]
         try:
             for part, future in zip(parts, futures, strict=True):
                 yield future.result()
                 if done is not None:
-                    done(part.n_rows or 0)
-        finally:
+                    done(part.n_rows)
+        finally:  # an error, or Ctrl-C: nothing more is begun
             for future in futures:
                 future.cancel()
-
-
-def _config() -> Config:
-    return replace(get_config(), engine=None)  # the engine does not travel
-
-
-def _run(sent: bytes, part: Blocks, config: Config, *more: Any) -> Any:
-    task, work = cloudpickle.loads(sent)
-    return task(work, part, config, *more)

@@ -1,7 +1,9 @@
 """What the tasks of an engine with other processes do: work on a part of the rows, and merge parts."""
 
+import pickle
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,34 @@ def state_after_part(work: Callable[[T, Block], T], part: Blocks, config: Config
 
     after: T = _of_part(run, part, config, bundle)
     return after
+
+
+class Errand:
+    """A task, its work and the settings of this process, as a function of a part that ``pickle`` takes.
+
+    An engine whose workers are other processes sends it to them. Work may be any function, also one within a function,
+    which plain ``pickle`` refuses.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> import numpy as np
+    >>> from mercer.data import as_blocks
+    >>> from mercer.engines.tasks import Errand, results_of_part
+    >>> errand = pickle.loads(pickle.dumps(Errand(results_of_part, lambda block: float(block.X.sum()))))
+    >>> errand(as_blocks(np.eye(5), block_rows=2))
+    [2.0, 2.0, 1.0]
+    """
+
+    def __init__(self, task: Callable[..., Any], work: Callable[..., Any]):
+        import cloudpickle  # noqa: PLC0415 - optional, it comes with dask
+
+        self._sent = cloudpickle.dumps((task, work, replace(get_config(), engine=None)))  # the engine stays here
+
+    def __call__(self, part: Blocks, *more: Any) -> Any:
+        """Do the task on a part."""
+        task, work, config = pickle.loads(self._sent)  # noqa: S301 - made in __init__
+        return task(work, part, config, *more)
 
 
 def n_bytes(statistic: object) -> int:
