@@ -45,6 +45,19 @@ def test_the_pipeline_of_every_tutorial_is_saved_whole(table, city):
     assert again[0].get_feature_names_out().tolist() == model[0].get_feature_names_out().tolist()
 
 
+def test_categories_keep_the_order_that_a_user_gave():
+    sizes = np.array([["S"], ["L"], ["M"], ["L"]], dtype=object)
+    encoder = OrdinalEncoder(categories=[["S", "M", "L"]]).fit(sizes)
+    assert loads(dumps(encoder)).transform(sizes).ravel().tolist() == [0.0, 2.0, 1.0, 2.0]
+    encoder.categories_[0] = np.array(["S", "M", "S"], dtype=object)
+    with pytest.raises(ModelFileError, match=r"categories_\[0\] must differ"):
+        dumps(encoder)
+    numbers = OrdinalEncoder().fit([[1.0], [2.0]])
+    numbers.categories_[0] = np.array([2.0, 1.0])
+    with pytest.raises(ModelFileError, match="ascending"):
+        dumps(numbers)
+
+
 def test_passed_through_columns_and_masks(rng):
     X, y = rng.rand(60, 4), rng.rand(60)
     steps = [("mask", StandardScaler(), [True, False, False, False]), ("last", "passthrough", [-1])]

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 import mercer
+from mercer.export.columns import width_of
 from mercer.export.graph import IR_VERSION, ML_OPSET, OPSET, Graph, Tensor
 from mercer.export.registry import ExportError, results, table_results
 from mercer.learners.training_rows import domain_of
@@ -35,7 +36,8 @@ def to_onnx(
     Parameters
     ----------
     model : fitted estimator
-        A feature map, a learner, a tuned estimator, or a pipeline of scalers that ends in one of them.
+        A feature map, a learner, a tuned estimator, or a pipeline of scikit-learn's transformers that ends in one of
+        them. The transformers are those that ``mercer.save`` stores.
     path : path, optional
         The file to write; it appears whole or not at all.
     dtype : {"float32", "float64"}, default="float32"
@@ -55,12 +57,13 @@ def to_onnx(
 
     Notes
     -----
-    The input is ``X`` (rows, columns). Tuned estimators of data frames with text or dates have one input (rows, 1) for
-    each column, under its name: numbers, dates as days since 1970 in float64, or text, where "" is a missing value.
+    The input is ``X`` (rows, columns). Tuned estimators of data frames with text or dates, and pipelines whose encoders
+    take text, have one input (rows, 1) for each column, under its name: numbers, dates as days since 1970 in float64,
+    or text, where "" is a missing value. Columns that no step takes are no inputs.
 
     Outputs: ``features`` of maps; ``prediction`` of regressors; ``label`` and ``probabilities`` or ``scores`` (those of
     ``decision_function``) of classifiers; ``label`` and ``scores`` of one-class machines; ``label`` and ``distances``
-    of k-means; ``transformed`` of kernel PCA.
+    of k-means; ``transformed`` of kernel PCA and of pipelines that end in a transformer.
 
     Examples
     --------
@@ -76,7 +79,7 @@ def to_onnx(
     graph = Graph(dtype)
     outputs = table_results(model, graph)
     if outputs is None:
-        outputs = results(model, graph, graph.input("X", _width(model)))
+        outputs = results(model, graph, graph.input("X", width_of(model)))
     made = _model(model, graph, outputs)
     if path is not None:
         with atomic_file(path, overwrite=overwrite) as file:
@@ -101,12 +104,6 @@ def _check(model: BaseEstimator, dtype: str) -> None:
             f"to_onnx: {type(model).__name__} takes {domain}, and ONNX has no operators that hash their parts. "
             "mercer.save keeps the model for Python; or export a model of the features, with transform in Python."
         )
-
-
-def _width(model: BaseEstimator) -> int:
-    """Return the number of columns of X; a pipeline takes those of its first step that is not passed through."""
-    steps = [step for _, step in getattr(model, "steps", [("model", model)])]
-    return int(next(step.n_features_in_ for step in steps if hasattr(step, "n_features_in_")))
 
 
 def _model(model: BaseEstimator, graph: Graph, outputs: Mapping[str, Tensor]) -> "ModelProto":

@@ -1,7 +1,7 @@
-"""Which function writes which class: one table for maps, one for models, one for kernels."""
+"""Which function writes which class: a table for maps, for models, for models of tables and for steps of pipelines."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,6 +10,9 @@ from mercer.export.graph import Graph, Tensor
 from mercer.features import FeatureMap
 from mercer.features.registry import of_nearest_ancestor
 
+if TYPE_CHECKING:
+    from mercer.export.columns import Columns
+
 # Writes the features of rows.
 MapWriter = Callable[[Any, Graph, Tensor], Tensor]
 # Writes the named results of a model for rows.
@@ -17,13 +20,16 @@ ModelWriter = Callable[[Any, Graph, Tensor], Mapping[str, Tensor]]
 
 # Writes the named results of a model that declares inputs of its own; None where rows of numbers are enough.
 TableWriter = Callable[[Any, Graph], Mapping[str, Tensor] | None]
+# Writes what a step of a pipeline makes of columns.
+StepWriter = Callable[[Any, "Columns"], "Columns"]
 
 _maps: dict[type, MapWriter] = {}
 _models: dict[type, ModelWriter] = {}
 _tables: dict[type, TableWriter] = {}
+_steps: dict[type, StepWriter] = {}
 _refused: dict[type, str] = {}
 
-_Writer = TypeVar("_Writer", MapWriter, ModelWriter, TableWriter)
+_Writer = TypeVar("_Writer", MapWriter, ModelWriter, TableWriter, StepWriter)
 
 
 class ExportError(ValueError):
@@ -43,6 +49,11 @@ def writes_model(*classes: type) -> Callable[[ModelWriter], ModelWriter]:
 def writes_table(*classes: type) -> Callable[[TableWriter], TableWriter]:
     """Register the function that writes a model of tables, with inputs of its own."""
     return lambda writer: _register(_tables, classes, writer)
+
+
+def writes_step(*classes: type) -> Callable[[StepWriter], StepWriter]:
+    """Register the function that writes a step of a pipeline, for classes and their subclasses."""
+    return lambda writer: _register(_steps, classes, writer)
 
 
 def refuse(cls: type, reason: str) -> None:
@@ -70,6 +81,27 @@ def table_results(model: BaseEstimator, graph: Graph) -> Mapping[str, Tensor] | 
     """Write the results of a model with inputs of its own; None if its input is rows of numbers."""
     writer = of_nearest_ancestor(_tables, model)
     return None if writer is None else writer(model, graph)
+
+
+def is_step(step: object) -> bool:
+    """Return whether an object is a transformer of scikit-learn that can be written as a step of a pipeline."""
+    return isinstance(step, BaseEstimator | str) and not isinstance(step, FeatureMap) and _writer_of(step) is not None
+
+
+def transformed(step: object, X: "Columns") -> "Columns":
+    """Write what a step of a pipeline makes of columns."""
+    writer = _writer_of(step)
+    if writer is None:
+        known = ", ".join(sorted(cls.__name__ for cls in _steps if cls.__module__.startswith("sklearn.")))
+        raise ExportError(
+            f"to_onnx: the step {type(step).__name__} of the pipeline cannot be written as ONNX here. Steps that can: "
+            f"{known} and mercer's maps. Convert other steps with the package skl2onnx, and the last step with to_onnx."
+        )
+    return writer(step, X)
+
+
+def _writer_of(step: object) -> StepWriter | None:
+    return of_nearest_ancestor(_steps, step)
 
 
 def _register(table: dict[type, _Writer], classes: tuple[type, ...], writer: _Writer) -> _Writer:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -51,12 +52,18 @@ MODULES: Mapping[str, Collection[str]] = {
 
 @dataclass(frozen=True)
 class Categories(Kind):
-    """The categories of a column in ascending order; after them None and NaN, for missing values."""
+    """The categories of a column; after them None and NaN, for missing values.
+
+    Numbers ascend, because scikit-learn searches them by halving. Text may have the order that a user gave.
+    """
 
     def _check(self, value: object, name: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.ndim != 1 or not len(value):
             raise UnsoundError(f"{name} must be an array of categories")
-        Names((None,)).check(value[: len(value) - foreign_rules.n_missing(value)], name, sizes)
+        known = value[: len(value) - foreign_rules.n_missing(value)]
+        are_text = known.dtype.kind in "OU" and all(isinstance(item, str) for item in known.tolist())
+        Names((None,), ascending=not are_text).check(known, name, sizes)
+        require(not are_text or len(set(known.tolist())) == len(known), f"{name} must differ")
 
 
 @dataclass(frozen=True)
@@ -186,6 +193,11 @@ STORED: Mapping[str, Mapping[str, Kind]] = {
     },
     "VarianceThreshold": {**_COLUMNS, "variances_": Reals(("d",), 0.0)},
 }
+
+
+def stored_value(estimator: BaseEstimator, name: str) -> Any:
+    """Return what a model file holds of a fitted estimator of scikit-learn under a name."""
+    return vars(estimator)[STORED[type(estimator).__name__][name].attribute or name]
 
 
 def check(estimator: BaseEstimator, *, is_fitted: bool) -> None:

@@ -94,7 +94,7 @@ def _check_columns(transformer: BaseEstimator) -> None:
     require(width <= MOST_COLUMNS, f"ColumnTransformer: a file holds at most {MOST_COLUMNS} columns")
     known = getattr(transformer, "feature_names_in_", None)
     labels = None if known is None else known.tolist()
-    places = {name: _places(columns, labels, width) for name, _, columns in transformer.transformers}
+    places = {name: places_of_columns(columns, labels, width) for name, _, columns in transformer.transformers}
     taken = {place for some in places.values() for place in some}
     places["remainder"] = [j for j in range(width) if j not in taken]
     found = {name: [int(j) for j in some] for name, some in transformer._transformer_to_input_indices.items()}
@@ -115,7 +115,7 @@ def _check_rest(transformer: BaseEstimator, rest: list[int], labels: list[str] |
     is_word = isinstance(given, str) and given in _WORDS
     require(is_word or isinstance(given, BaseEstimator), "ColumnTransformer: remainder must be a transformer")
     require(isinstance(remainder[2], list), "ColumnTransformer: the columns of the rest must be a list")
-    at = _places(remainder[2], labels, width) if len(remainder[2]) else []
+    at = places_of_columns(remainder[2], labels, width) if len(remainder[2]) else []
     require(at == rest, "ColumnTransformer: the rest must be the columns that no transformer takes")
 
 
@@ -142,7 +142,7 @@ def _check_fitted_members(transformer: BaseEstimator, places: Mapping[str, list[
     )
 
 
-def _places(columns: object, labels: list[str] | None, width: int) -> list[int]:
+def places_of_columns(columns: object, labels: list[str] | None, width: int) -> list[int]:
     """Return the numbers of columns that a specification names, as scikit-learn reads it."""
     if isinstance(columns, str):
         return [_place(columns, labels)]
