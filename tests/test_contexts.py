@@ -38,7 +38,7 @@ def test_wrong_settings_are_refused(settings, words, tmp_path, monkeypatch):
 def test_the_lower_function_takes_objects(tmp_path):
     with (
         pytest.raises(ValueError, match=r"mercer\.config_context takes a folder"),
-        config.config_context(checkpoint="x"),
+        config.changed_config(checkpoint="x"),
     ):
         pass
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -114,65 +114,38 @@ def lasting_limit() -> int | None:
     return process.n_bytes if budget is None else min(budget, process.n_bytes)
 
 
+def _engine(engine: Any) -> Any:
+    if not all(hasattr(engine, verb) for verb in ("map", "reduce", "chain", "shares_memory")):
+        raise ValueError(f"engine must be an engine, such as mercer.engines.Dask(client), got {engine!r}.")
+    return engine
+
+
+def _store(checkpoint: Any) -> Any:
+    if not hasattr(checkpoint, "slot"):
+        raise ValueError(
+            f"checkpoint must be a CheckpointFolder here, got {checkpoint!r}. mercer.config_context takes a folder."
+        )
+    return checkpoint
+
+
+# From the name of a setting to the function that checks its value.
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "threads": lambda value: _threads("threads", value),
+    "memory": parse_bytes,
+    "block_rows": lambda value: _positive("block_rows", value),
+    "engine": _engine,
+    "checkpoint": _store,
+}
+
+
 @contextmanager
-def config_context(
-    *,
-    threads: int | None = None,
-    memory: int | str | None = None,
-    block_rows: int | None = None,
-    callback: Watcher | None = None,
-    engine: Any = None,
-    checkpoint: Checkpoints | None = None,
-) -> Iterator[Config]:
-    """Change the settings inside a ``with`` block; settings that are not given stay as they are.
+def changed_config(*, callback: Watcher | None = None, **settings: Any) -> Iterator[Config]:
+    """Change settings inside a ``with`` block; those that are None stay as they are.
 
-    ``mercer.config_context`` takes a folder for ``checkpoint``; this function, which lies below files, takes an object.
-
-    Parameters
-    ----------
-    threads : int, optional
-        Threads of mercer's pool, at most 4 per core (and 16 on few cores): further threads are not started.
-        Outside any context: ``MERCER_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores this process may use.
-    memory : int or str, optional
-        Budget for the memory that mercer allocates, in bytes or as ``"2GiB"``; a result that cannot fit is refused
-        before it is computed. The X of the caller is not counted. By default, the budget is the smallest of the
-        available memory and what cgroups (containers) and ``ulimit`` leave; ``show_versions`` prints the budget.
-    block_rows : int, optional
-        Rows per block. Transforms with any two values agree up to rounding.
-    callback : callable, optional
-        Called with a ``mercer.watching.State`` (stage, iteration, limit, gap, tol, fraction) after each iteration of a
-        fit, perhaps from another thread. If it returns True, support vector machines, logistic regression and k-means
-        stop, and keep the best point so far.
-    engine : engine, optional
-        Where ``fit`` works on files that every worker can open, such as ``mercer.engines.Dask(client)``. By default the
-        threads of this process.
-    checkpoint : Checkpoints, optional
-        Keeps the state of a fit, such as ``mercer.storage.CheckpointFolder("folder")``.
-
-    Examples
-    --------
-    >>> import mercer
-    >>> with mercer.config_context(threads=1, memory="2GiB") as config:
-    ...     config.threads, config.memory
-    (1, 2147483648)
+    ``mercer.config_context`` documents them. It lies above ``mercer.storage`` and turns the folder of ``checkpoint`` into
+    an object that writes there; this function takes the object.
     """
-    changes: dict[str, Any] = {}
-    if engine is not None:
-        if not all(hasattr(engine, verb) for verb in ("map", "reduce", "chain", "shares_memory")):
-            raise ValueError(f"engine must be an engine, such as mercer.engines.Dask(client), got {engine!r}.")
-        changes["engine"] = engine
-    if checkpoint is not None:
-        if not hasattr(checkpoint, "slot"):
-            raise ValueError(
-                f"checkpoint must be a CheckpointFolder here, got {checkpoint!r}. mercer.config_context takes a folder."
-            )
-        changes["checkpoint"] = checkpoint
-    if threads is not None:
-        changes["threads"] = _threads("threads", threads)
-    if memory is not None:
-        changes["memory"] = parse_bytes(memory)
-    if block_rows is not None:
-        changes["block_rows"] = _positive("block_rows", block_rows)
+    changes = {name: _CHECKS[name](value) for name, value in settings.items() if value is not None}
     token = _config.set(replace(get_config(), **changes))
     try:
         with nullcontext() if callback is None else watching(callback):

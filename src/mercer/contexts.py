@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mercer import config
-from mercer.config import Config
+from mercer.checkpoints import Checkpoints
+from mercer.config import Config, changed_config
 from mercer.validation import check_real
 from mercer.watching import Watcher
 
@@ -72,20 +72,23 @@ def config_context(
     >>> with tempfile.TemporaryDirectory() as folder, mercer.config_context(checkpoint=folder):
     ...     model = mercer.KernelRidge(random_state=0).fit(X, X.sum(axis=1))
     """
-    folder = None
-    if checkpoint is not None:
-        from mercer.storage.checkpoints import CheckpointFolder  # noqa: PLC0415 - imports all classes of model files
-
-        if not isinstance(checkpoint, str | os.PathLike):
-            raise ValueError(f"config_context: checkpoint must be the path of a folder, got {checkpoint!r}.")
-        seconds = EVERY if every is None else check_real("config_context", "every", every, least=0)
-        folder = CheckpointFolder(checkpoint, seconds)
-    elif every is not None:
-        raise ValueError(
-            f"config_context: every={every!r} is the time between checkpoints, and there is no checkpoint. Give "
-            "checkpoint='folder' too."
-        )
-    with config.config_context(
-        threads=threads, memory=memory, block_rows=block_rows, callback=callback, engine=engine, checkpoint=folder
-    ) as settings:
+    own = {"threads": threads, "memory": memory, "block_rows": block_rows, "callback": callback, "engine": engine}
+    with changed_config(**own, checkpoint=_folder(checkpoint, every)) as settings:
         yield settings
+
+
+def _folder(checkpoint: str | os.PathLike[str] | None, every: float | None) -> Checkpoints | None:
+    """Return what writes checkpoints into a folder; None without a folder."""
+    if checkpoint is None:
+        if every is not None:
+            raise ValueError(
+                f"config_context: every={every!r} is the time between checkpoints, and there is no checkpoint. Give "
+                "checkpoint='folder' too."
+            )
+        return None
+    if not isinstance(checkpoint, str | os.PathLike):
+        raise ValueError(f"config_context: checkpoint must be the path of a folder, got {checkpoint!r}.")
+    from mercer.storage.checkpoints import CheckpointFolder  # noqa: PLC0415 - imports all classes of model files
+
+    seconds = EVERY if every is None else check_real("config_context", "every", every, least=0)
+    return CheckpointFolder(checkpoint, seconds)

@@ -35,6 +35,7 @@ MODEL, NEW_ROWS, REFERENCE = "#0b5394", "#b45309", "#374151"
 _MAPS = {"auto": "#15803d", "nystroem": "#9d174d", "orthogonal": "#6d28d9", "fourier": "#0e7490", "fastfood": "#a16207"}
 _OTHER_MAP = "#57534e"
 _BAND = 0.18  # opacity of intervals
+_REFERENCE_LINE: dict[str, Any] = {"color": REFERENCE, "linestyle": "--", "linewidth": 1}
 # Standard normal quantile of intervals that hold with probability 0.95.
 _QUANTILE = 1.96
 # Bars at most.
@@ -80,25 +81,12 @@ def learning_curve(
     >>> plots.learning_curve(KernelRidge(random_state=0), X, X[:, 0], n_sizes=2, n_repeats=1).get_xlabel()
     'training rows'
     """
-    rows, labels = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y)
-    n_rows = len(labels)
-    n_test = max(1, round(test_fraction * n_rows))
-    sizes = np.unique(np.geomspace(max(10, (n_rows - n_test) / 32), n_rows - n_test, n_sizes).round().astype(int))
-    scores = np.empty((2, n_repeats, len(sizes)))
-    for repeat in range(n_repeats):
-        order = np.random.RandomState(random_state + repeat).permutation(n_rows)
-        for j, size in enumerate(sizes):
-            fitted = clone(model).fit(_some(rows, order[n_test : n_test + size]), labels[order[n_test : n_test + size]])
-            for i, part in enumerate((order[:n_test], order[n_test : n_test + size])):
-                scores[i, repeat, j] = fitted.score(_some(rows, part), labels[part])
+    sizes, scores = _grown_scores(model, X, np.asarray(y), n_sizes, n_repeats, test_fraction, random_state)
     axes = _axes(ax)
     for values, colour, name in zip(scores, (NEW_ROWS, MODEL), ("new rows", "training rows"), strict=True):
-        axes.plot(sizes, values.mean(axis=0), "o-", color=colour, label=name)
-        axes.fill_between(sizes, values.min(axis=0), values.max(axis=0), color=colour, alpha=_BAND, linewidth=0)
-    axes.set(xlabel="training rows", ylabel="accuracy" if is_classifier(model) else "R²", xscale="log")
+        _curve(axes, sizes, values.mean(axis=0), (values.min(axis=0), values.max(axis=0)), colour, name)
     _ticks(axes, sizes)
-    axes.legend()
-    return axes
+    return _named(axes, "training rows", "accuracy" if is_classifier(model) else "R²")
 
 
 def error_against_components(
@@ -138,14 +126,11 @@ def error_against_components(
         colour = _MAPS.get(method, _OTHER_MAP)
         maps = [feature_map(kernel, n, method=method, random_state=random_state) for n in components]
         errors = [approximation_error(one.fit(X), X, random_state=random_state).frobenius for one in maps]
-        widths = [one.n_features_out_ for one in maps]
-        axes.plot(widths, [error.value for error in errors], "o-", color=colour, label=method)
-        low, high = [error.low for error in errors], [error.high for error in errors]
-        axes.fill_between(widths, low, high, color=colour, alpha=_BAND, linewidth=0)
-    axes.set(xlabel="features", ylabel="relative error of the Gram matrix", xscale="log", yscale="log")
+        band = [error.low for error in errors], [error.high for error in errors]
+        _curve(axes, [one.n_features_out_ for one in maps], [error.value for error in errors], band, colour, method)
+    axes.set_yscale("log")
     _ticks(axes, components)
-    axes.legend(title="map")
-    return axes
+    return _named(axes, "features", "relative error of the Gram matrix", legend="map")
 
 
 def alpha_path(model: BaseEstimator, *, ax: "Axes | None" = None) -> "Axes":
@@ -172,10 +157,8 @@ def alpha_path(model: BaseEstimator, *, ax: "Axes | None" = None) -> "Axes":
     axes, known = _axes(ax), np.isfinite(scores)
     order = np.argsort(alphas[known])
     axes.loglog(alphas[known][order], scores[known][order], "o-", markersize=3, color=MODEL, label="error of the rule")
-    axes.axvline(model.alpha_, color=REFERENCE, linestyle="--", linewidth=1, label=f"chosen: {model.alpha_:.2g}")
-    axes.set(xlabel="alpha", ylabel="mean squared error")
-    axes.legend()
-    return axes
+    axes.axvline(model.alpha_, **_REFERENCE_LINE, label=f"chosen: {model.alpha_:.2g}")
+    return _named(axes, "alpha", "mean squared error")
 
 
 def spectrum(model: BaseEstimator, *, ax: "Axes | None" = None) -> "Axes":
@@ -204,8 +187,7 @@ def spectrum(model: BaseEstimator, *, ax: "Axes | None" = None) -> "Axes":
     axes.semilogy(
         np.arange(1, len(values) + 1), np.maximum(values, np.finfo(float).tiny), "o-", markersize=3, color=MODEL
     )
-    axes.set(xlabel="number of the eigenvalue", ylabel="eigenvalue")
-    return axes
+    return _named(axes, "number of the eigenvalue", "eigenvalue", legend=None)
 
 
 def residuals(model: BaseEstimator, X: RowsLike | None, y: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
@@ -242,15 +224,13 @@ def residuals(model: BaseEstimator, X: RowsLike | None, y: ArrayLike, *, ax: "Ax
     predicted, axes = y - found, _axes(ax)
     colour = MODEL if X is None else NEW_ROWS
     axes.plot(predicted, found, ".", markersize=4, alpha=0.5, color=colour, label="rows")
-    axes.axhline(0, color=REFERENCE, linewidth=1, linestyle="--")
+    axes.axhline(0, **_REFERENCE_LINE)
     order = np.argsort(predicted)
     groups = [part for part in np.array_split(order, min(10, len(order))) if len(part)]
     centres, sizes = zip(*[(np.median(predicted[g]), np.median(np.abs(found[g]))) for g in groups], strict=True)
     for sign, label in ((1, "median size, above and below"), (-1, None)):
         axes.plot(centres, sign * np.asarray(sizes), color=REFERENCE, label=label)
-    axes.set(xlabel="prediction", ylabel="leave-one-out residual" if X is None else "residual")
-    axes.legend()
-    return axes
+    return _named(axes, "prediction", "leave-one-out residual" if X is None else "residual")
 
 
 def calibration(
@@ -288,12 +268,10 @@ def calibration(
     centres, shares, bounds = grouped_shares(sure, right, n_bins)
     axes = _axes(ax)
     least = min(float(centres.min()), float(bounds.min()))
-    axes.plot([least, 1], [least, 1], "--", color=REFERENCE, linewidth=1, label="perfect")
+    axes.plot([least, 1], [least, 1], **_REFERENCE_LINE, label="perfect")
     errors = np.abs(bounds.T - shares)
     axes.errorbar(centres, shares, errors, fmt="o-", color=NEW_ROWS, capsize=3, label="new rows")
-    axes.set(xlabel="predicted probability", ylabel="share that is right")
-    axes.legend()
-    return axes
+    return _named(axes, "predicted probability", "share that is right")
 
 
 def grouped_shares(sure: Array, right: Array, n_groups: int) -> tuple[Array, Array, Array]:
@@ -335,8 +313,39 @@ def importances(model: BaseEstimator, *, names: Sequence[str] | None = None, ax:
     order = np.argsort(values, kind="stable")[-_MOST_BARS:]
     axes = _axes(ax)
     axes.barh([names[j] for j in order], values[order], color=MODEL)
-    axes.set(xlabel="share of the squared gradient")
     axes.grid(False, axis="y")
+    return _named(axes, "share of the squared gradient", "", legend=None)
+
+
+def _grown_scores(
+    model: BaseEstimator, X: RowsLike, y: Array, n_sizes: int, n_repeats: int, test_fraction: float, seed: int
+) -> tuple[Array, Array]:
+    """Return numbers of rows, and the scores (2, repeats, sizes) on new rows and on the training rows."""
+    rows, n_rows = X if hasattr(X, "iloc") else np.asarray(X), len(y)
+    n_test = max(1, round(test_fraction * n_rows))
+    sizes = np.unique(np.geomspace(max(10, (n_rows - n_test) / 32), n_rows - n_test, n_sizes).round().astype(int))
+    scores = np.empty((2, n_repeats, len(sizes)))
+    for repeat in range(n_repeats):
+        order = np.random.RandomState(seed + repeat).permutation(n_rows)
+        for j, size in enumerate(sizes):
+            new, known = order[:n_test], order[n_test : n_test + size]
+            fitted = clone(model).fit(_some(rows, known), y[known])
+            scores[:, repeat, j] = [fitted.score(_some(rows, part), y[part]) for part in (new, known)]
+    return sizes, scores
+
+
+def _curve(axes: "Axes", x: ArrayLike, y: ArrayLike, band: tuple[ArrayLike, ArrayLike], colour: str, name: str) -> None:
+    """Draw a curve over a logarithmic axis, with the band between two others."""
+    axes.plot(x, y, "o-", color=colour, label=name)
+    axes.fill_between(x, *band, color=colour, alpha=_BAND, linewidth=0)  # type: ignore[arg-type] # arrays
+    axes.set_xscale("log")
+
+
+def _named(axes: "Axes", x: str, y: str, *, legend: str | None = "") -> "Axes":
+    """Name both axes, draw the legend with its title unless it is None, and return the axes."""
+    axes.set(xlabel=x, ylabel=y)
+    if legend is not None:
+        axes.legend(title=legend or None)
     return axes
 
 

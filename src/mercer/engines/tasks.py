@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.config import Config, config_context, get_config
+from mercer.config import Config, changed_config, get_config
 from mercer.data import Block, Blocks
 from mercer.data.sources.arrays import ArraySource
 from mercer.data.sources.collections import Bundle, DaskPart
@@ -113,7 +113,7 @@ def _of_part(run: Callable[[Blocks], Any], part: Blocks, config: Config, bundle:
     if bundle is not None and isinstance(part.reader, DaskPart):
         part = part.with_reader(part.reader.loaded(bundle))
     with (
-        config_context(threads=1, memory=config.memory, block_rows=config.block_rows),
+        changed_config(threads=1, memory=config.memory, block_rows=config.block_rows),
         np.errstate(over="ignore", invalid="ignore", divide="ignore"),
         warnings.catch_warnings(),
     ):

@@ -24,8 +24,10 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
     .. math:: \min_{w, \rho} \tfrac12 \|w\|^2 - \rho
               + \frac{1}{\nu n} \sum_i \max(0, \rho - \langle w, z(x_i) \rangle)
 
-    This is the problem of ``sklearn.svm.OneClassSVM`` divided by nu n. The offset rho is not penalised. There are no
-    sample weights, since nu counts rows.
+    This is the problem of ``sklearn.svm.OneClassSVM`` divided by nu n: ``coef_``, ``offset_`` and the scores of
+    ``decision_function`` and ``score_samples`` are those of scikit-learn divided by nu n, and do not grow with the
+    rows. Labels and the order of the rows are the same. The offset rho is not penalised. There are no sample weights,
+    since nu counts rows.
 
     Parameters
     ----------
@@ -118,7 +120,10 @@ class KernelOneClassSVM(OutlierMixin, LinearLearner):
         return super().fit(X)
 
     def decision_function(self, X: RowsLike | Blocks) -> Array:
-        """Return the scores of the rows of X, an array or ``Blocks``, less ``offset_``: negative for outliers."""
+        """Return the scores of the rows of X, an array or ``Blocks``, less ``offset_``: negative for outliers.
+
+        Multiply by nu n, with n training rows, for the scale of ``sklearn.svm.OneClassSVM``.
+        """
         return self._scores(X)
 
     def score_samples(self, X: RowsLike | Blocks) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, Rows, RowsLike
-from mercer.config import config_context
+from mercer.config import changed_config
 from mercer.data import Block, Blocks, as_blocks
 from mercer.data.sources.collections import is_collection
 from mercer.engines import Engine, Local, rows_of
@@ -35,7 +35,7 @@ class Predictor(KnowsFarRows):
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        with config_context(threads=check_jobs(type(self).__name__, self.n_jobs)):
+        with changed_config(threads=check_jobs(type(self).__name__, self.n_jobs)):
             yield
 
     def _results(

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from mercer._typing import Array, Rows
-from mercer.config import config_context
+from mercer.config import changed_config
 from mercer.features import FeatureMap
 from mercer.structures import Ragged
 from mercer.structures.ragged import stack_rows
@@ -173,7 +173,7 @@ def _check_transform(feature_map: FeatureMap, X: Array) -> None:
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, Z, atol=2e-4 * scale, err_msg="float32 differs from float64")
     for block_rows, threads in ((1, 1), (2, 2), (5, 1)):
-        with config_context(block_rows=block_rows, threads=threads):
+        with changed_config(block_rows=block_rows, threads=threads):
             again = _dense(fitted.transform(X))
             np.testing.assert_allclose(again, Z, atol=1e-11 * scale, err_msg="blocks change the result")
 

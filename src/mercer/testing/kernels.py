@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer._typing import Array, Rows
-from mercer.config import config_context
+from mercer.config import changed_config
 from mercer.kernels import Kernel
 from mercer.testing.samples import rounding, sample_rows
 
@@ -37,7 +37,7 @@ def _check_types(kernel: Kernel, X: Array, K: Array) -> None:
     np.testing.assert_allclose(
         single, K, rtol=1e-4, atol=1e-5 * np.abs(K).max(), err_msg="float32 differs from float64"
     )
-    with config_context(threads=1):
+    with changed_config(threads=1):
         np.testing.assert_array_equal(kernel(X), K, err_msg="the number of threads changes the result")
 
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from mercer._typing import Array, Rows
-from mercer.config import config_context
+from mercer.config import changed_config
 from mercer.data import Blocks, as_blocks
 from mercer.testing.fitted import check_fitted
 from mercer.testing.refits import check_refits
@@ -80,7 +80,7 @@ def _check_streams(model: BaseEstimator, X: Array, y: Array | None, expected: di
     fits = {"blocks": as_blocks(X, y, block_rows=77), "an iterator of blocks": as_blocks(pieces), "an array": X}
     for what, source in fits.items():
         for threads in (1, 2):
-            with config_context(threads=threads):
+            with changed_config(threads=threads):
                 fitted = clone(model).fit(*((source,) if isinstance(source, Blocks) else (source, y)))
                 fitted = pickle.loads(pickle.dumps(fitted))
                 for name, values in _outputs(fitted, X).items():
