@@ -76,14 +76,20 @@ class Matern(LengthScaled):
 
 
 def matern_profile(nu: float, q: Array) -> Array:
-    """Return the Matern function where r^2 / length^2 is q."""
+    """Return the Matern function where r^2 / length^2 is q, which may be overwritten."""
     if nu > _LARGE_NU:
         return _by_expansion(nu, 2 * np.minimum(q, _FAR**2) / nu)
-    t = np.minimum(np.sqrt(2 * nu * q), _FAR)
+    q *= 2 * nu
+    t: Array = np.sqrt(q, out=q)
+    np.minimum(t, _FAR, out=t)
     if nu == 0.5:
         return np.exp(-t)
     if nu == 1.5:
-        return (1 + t) * np.exp(-t)
+        decay = np.negative(t)
+        np.exp(decay, out=decay)
+        t += 1
+        t *= decay
+        return t
     if nu == 2.5:
         return (1 + t + t * t / 3) * np.exp(-t)
     return _by_bessel(nu, t)

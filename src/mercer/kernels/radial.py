@@ -5,15 +5,18 @@ frequency is then a Gaussian vector times :math:`\sqrt{s} / \ell`, one s per fre
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import special
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.evaluation.bandwidth import check_bandwidth, inverse_square, median_distance, total_variance
 from mercer.kernels.evaluation.distances import squared_distances
+from mercer.kernels.evaluation.radial_tiles import radial_tiles
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
 from mercer.validation import check_real
 
@@ -64,6 +67,14 @@ class RadialKernel(StationaryKernel):
         q = squared_distances(X, Y)
         q *= inverse
         return self.profile(q)
+
+    @override
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
+        general, inverse = super().evaluator(Y, dtype), inverse_square(self._length)
+        if is_sparse(Y) or np.dtype(dtype) != np.float32 or not 0 < inverse < np.inf:
+            return general
+        dense = radial_tiles(Y, inverse, self.profile)
+        return lambda X: general(X) if is_sparse(X) else dense(X)
 
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
         """Draw Gaussian vectors times sqrt(s) / length, one s per vector."""

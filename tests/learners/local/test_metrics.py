@@ -5,7 +5,7 @@ import pytest
 
 from mercer import Gaussian, OrthogonalFeatures
 from mercer.learners.local import metrics
-from mercer.learners.local.metrics import MetricRows, first_fit, fit_metric, learned_metrics
+from mercer.learners.local.metrics import MetricRows, MetricTrials, first_fit, learned_metrics
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def rows(rng):
 
 def test_the_error_is_that_of_refits(rows, monkeypatch):
     monkeypatch.setattr(metrics, "_ALPHAS", np.array([0.1]))
-    fit = fit_metric(rows, np.eye(4), 1.0)
+    fit = MetricTrials(rows, np.eye(4)).fit(1.0)
     kernel = Gaussian(gamma=0.5 / fit.unit**2)
     Z = OrthogonalFeatures(kernel, n_components=64, structured=False, random_state=0).fit_transform(rows.X)
     squares = []
@@ -52,8 +52,8 @@ def test_weights_are_repetitions(rows, rng):
     weighted = MetricRows(rows.X, rows.Y, counts.astype(float), np.minimum(counts, 1.0), 64, 0)
     repeated = [np.repeat(values, counts, axis=0) for values in (rows.X, rows.Y)]
     many = MetricRows(*repeated, np.ones(counts.sum()), np.ones(counts.sum()), 64, 0)
-    unit = fit_metric(rows, np.eye(4), 1.0).unit
-    one, other = (fit_metric(some, np.eye(4), 1.0) for some in (weighted, many))
+    unit = MetricTrials(rows, np.eye(4)).fit(1.0).unit
+    one, other = (MetricTrials(some, np.eye(4)).fit(1.0) for some in (weighted, many))
     # More than 1000 rows are sampled for the median distance, whose length scale then differs a little.
     assert one.unit == pytest.approx(other.unit, rel=0.1) == pytest.approx(unit, rel=0.1)
     assert one.error == pytest.approx(other.error, rel=0.02)

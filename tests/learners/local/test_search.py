@@ -71,6 +71,24 @@ def test_the_choice_has_the_least_error_that_was_tried(rotated):
     assert len({trial.what for trial in search.trials if trial.step in ("kernel", "scale", "alpha")}) == len(tried)
 
 
+def test_a_search_with_leaders_tries_their_kernels_and_few_others(rng):
+    X = rng.standard_normal((800, 6))
+    y = np.sign(X[:, 2]) + 0.01 * rng.standard_normal(800)
+    first = search_of(X, y)
+    _, _, plain = first.run()
+    assert first.leaders == sorted(first.leaders, key=lambda choice: choice.error)
+    more = np.column_stack([X, np.sign(X[:, 2])])
+    second = search_of(more, y, leaders=first.leaders)
+    _, _, choice = second.run()
+    kernels = [
+        [trial.what.split(", ")[:2] for trial in one.trials if trial.step == "kernel"] for one in (first, second)
+    ]
+    leaders = [[one.family, f"{one.metric} metric"] for one in first.leaders[:2] if one.metric in second.metrics]
+    assert len(kernels[1]) <= 4 < len(kernels[0])
+    assert all(pair in kernels[1] for pair in leaders)
+    assert choice.error < plain.error  # the new column is the target without its noise
+
+
 def test_a_walk_goes_downhill_both_ways_within_bounds(rotated, monkeypatch):
     search = search_of(*rotated)
     for best in (0.1, 1.0, 8.0, 1000.0):

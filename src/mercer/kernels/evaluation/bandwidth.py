@@ -70,8 +70,15 @@ def median_distance(
         X, weights = X[chosen], np.ones(_SAMPLE_ROWS)
     with np.errstate(over="ignore", invalid="ignore"):
         pairs = distances(X, X).ravel()
+    kept = ~(pairs <= 0)  # NaN, of squares that overflow, stays
+    if (weights == weights[0]).all():
+        pairs = pairs[kept]
+        if not len(pairs):
+            return _in_range(asker, _flat(X), X)
+        middle = (len(pairs) - 1) // 2
+        return _in_range(asker, float(np.partition(pairs, middle)[middle]), X)
     pair_weights = np.outer(weights, weights).ravel()
-    kept = ~(pairs <= 0) & (pair_weights > 0)  # NaN, of squares that overflow, stays
+    kept &= pair_weights > 0
     if not kept.any():
         return _in_range(asker, _flat(X), X)
     pairs, pair_weights = pairs[kept], pair_weights[kept]

@@ -21,7 +21,7 @@ from mercer.stats import Moments
 # Mean numbers of columns that take part in a feature.
 ORDERS = (2.0, 4.0)
 # Features at most, and rows per feature at least, of the fit on all rows; features of fits on a sample.
-_FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 2048, 4, 64
+_FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 1024, 4, 64
 _SAMPLE_FEATURES = 256
 # What a ridge is multiplied by where the sums of float32 products have no Cholesky factor with it.
 _GROWTH = 4.0
@@ -58,39 +58,45 @@ def low_order_choices(sample: MetricRows, diagonal: MetricFit) -> Iterator[LowOr
     For each the length scale is halved or doubled while the error falls.
     """
     n_columns = sample.X.shape[1]
-    best = None
+    plain, best = _Lengths(sample, "no", np.ones(n_columns)), None
     for family in _FAMILIES:
         for order in ORDERS[: 1 if n_columns <= ORDERS[0] else None]:
-            for choice in _walk(sample, "no", np.ones(n_columns), family, order):
+            for choice in plain.walk(family, order):
                 best = choice if best is None or choice.error < best.error else best
                 yield choice
     if best is not None and n_columns > 1:
-        yield from _walk(sample, "diagonal", np.diagonal(diagonal.transform), best.family, best.order)
+        yield from _Lengths(sample, "diagonal", np.diagonal(diagonal.transform)).walk(best.family, best.order)
 
 
-def _walk(sample: MetricRows, metric: str, weights: Array, family: str, order: float) -> Iterator[LowOrderChoice]:
-    """Yield choices of length scales, from the median distance in as many columns as take part in a feature."""
-    rows = sample.X * weights.astype(sample.X.dtype)
-    unit = median_distance("low order", squared_distances, rows, sample.weight) ** 0.5
-    unit *= min(1.0, order / sample.X.shape[1]) ** 0.5
+class _Lengths:
+    """Choices of length scales of columns times weights, in median distances of as many columns as have a feature."""
 
-    def tried(length: float) -> LowOrderChoice:
-        kernel = ScaledColumns(_FAMILIES[family][0](length * unit), tuple(weights.tolist()))
+    def __init__(self, sample: MetricRows, metric: str, weights: Array):
+        self._sample, self._metric, self._weights = sample, metric, weights
+        rows = sample.X * weights.astype(sample.X.dtype)
+        self._unit = median_distance("low order", squared_distances, rows, sample.weight) ** 0.5
+
+    def walk(self, family: str, order: float) -> Iterator[LowOrderChoice]:
+        """Yield choices from the first length scale of a family on."""
+        first = best = self._tried(family, order, _FAMILIES[family][1])
+        yield best
+        for factor in (0.5, 2.0):
+            while _LENGTHS[0] < best.length * factor < _LENGTHS[1]:
+                other = self._tried(family, order, best.length * factor)
+                yield other
+                if other.error >= best.error:
+                    break
+                best = other
+            if best is not first:
+                return
+
+    def _tried(self, family: str, order: float, length: float) -> LowOrderChoice:
+        sample = self._sample
+        unit = self._unit * min(1.0, order / sample.X.shape[1]) ** 0.5
+        kernel = ScaledColumns(_FAMILIES[family][0](length * unit), tuple(self._weights.tolist()))
         features = FourierFeatures(kernel, n_components=sample.n_components, order=order, random_state=sample.seed)
         error, alpha = feature_error(features.fit(sample.X), sample)
-        return LowOrderChoice(metric, family, order, length, kernel, alpha, error)
-
-    first = best = tried(_FAMILIES[family][1])
-    yield best
-    for factor in (0.5, 2.0):
-        while _LENGTHS[0] < best.length * factor < _LENGTHS[1]:
-            other = tried(best.length * factor)
-            yield other
-            if other.error >= best.error:
-                break
-            best = other
-        if best is not first:
-            return
+        return LowOrderChoice(self._metric, family, order, length, kernel, alpha, error)
 
 
 @part("LowOrderRidge")

@@ -80,10 +80,10 @@ class MetricRows:
 
 def first_fit(rows: MetricRows) -> MetricFit:
     """Fit without a metric, at the best of a few length scales."""
-    identity = np.eye(rows.X.shape[1])
-    best = fit_metric(rows, identity, _LENGTHS[0])
+    fits = MetricTrials(rows, np.eye(rows.X.shape[1]))
+    best = fits.fit(_LENGTHS[0])
     for length in _LENGTHS[1:]:
-        other = fit_metric(rows, identity, length)
+        other = fits.fit(length)
         if other.error >= best.error:
             break
         best = other
@@ -103,10 +103,10 @@ def learned_metrics(first: MetricFit, rows: MetricRows, *, full: bool, n_rounds:
     """
     best = last = first
     for _ in range(n_rounds):
-        transform = _root(last.gradients, full=full)
-        tried = [fit_metric(rows, transform, factor * last.length) for factor in (1, _NARROWER)]
+        fits = MetricTrials(rows, _root(last.gradients, full=full))
+        tried = [fits.fit(factor * last.length) for factor in (1, _NARROWER)]
         if tried[1].error >= tried[0].error:
-            tried.append(fit_metric(rows, transform, _WIDER * last.length))
+            tried.append(fits.fit(_WIDER * last.length))
         last = min(tried, key=lambda fit: fit.error)
         yield last
         if last.error > _WORSE * best.error:
@@ -114,22 +114,29 @@ def learned_metrics(first: MetricFit, rows: MetricRows, *, full: bool, n_rounds:
         best = min(best, last, key=lambda fit: fit.error)
 
 
-def fit_metric(sample: MetricRows, transform: Array, length: float) -> MetricFit:
-    """Fit a ridge regression on Fourier features of rows times a transform, with the best of a few ridges.
+class MetricTrials:
+    """Fits of rows times one transform, at several length scales: they share the rows and their median distance."""
 
-    Time O(n D^2 + D^3) for D features, and O(n D) per ridge and target.
-    """
-    rows = sample.X @ transform.astype(sample.X.dtype)
-    unit = median_distance("metric", squared_distances, rows, sample.weight) ** 0.5
-    kernel = Gaussian(gamma=0.5 / (length * unit) ** 2)
-    params = {"n_components": sample.n_components, "random_state": sample.seed}
-    features = OrthogonalFeatures(kernel, structured=False, **params).fit(rows)
-    fit = _fit(features.transform(rows), sample)
-    coef = fit.path.coef(fit.alpha)
-    gradients = gradient_outer_product(features.frequencies_, coef, fit.uncentred)
-    gradients = transform @ gradients @ transform.T
-    linear = features, coef, fit.mean_y - fit.mean_z @ coef
-    return MetricFit(transform, length, unit, fit.error, fit.alpha, (gradients + gradients.T) / 2, *linear)
+    def __init__(self, sample: MetricRows, transform: Array):
+        self._sample, self._transform = sample, transform
+        self._rows = sample.X @ transform.astype(sample.X.dtype)
+        self._unit = median_distance("metric", squared_distances, self._rows, sample.weight) ** 0.5
+
+    def fit(self, length: float) -> MetricFit:
+        """Fit a ridge regression on Fourier features, with the best of a few ridges.
+
+        Time O(n D^2 + D^3) for D features, and O(n D) per ridge and target.
+        """
+        transform, unit = self._transform, self._unit
+        kernel = Gaussian(gamma=0.5 / (length * unit) ** 2)
+        params = {"n_components": self._sample.n_components, "random_state": self._sample.seed}
+        features = OrthogonalFeatures(kernel, structured=False, **params).fit(self._rows)
+        fit = _fit(features.transform(self._rows), self._sample)
+        coef = fit.path.coef(fit.alpha)
+        gradients = gradient_outer_product(features.frequencies_, coef, fit.uncentred)
+        gradients = transform @ gradients @ transform.T
+        linear = features, coef, fit.mean_y - fit.mean_z @ coef
+        return MetricFit(transform, length, unit, fit.error, fit.alpha, (gradients + gradients.T) / 2, *linear)
 
 
 def feature_error(features: FeatureMap, sample: MetricRows) -> tuple[float, float]:

@@ -43,6 +43,10 @@ _TRIED = {"diagonal": tuple(_FAMILIES), "full": ("Laplace", "Matern 3/2"), "no":
 _HELD = 3
 # Pairs of metric and kernel whose scale is improved.
 _WALKERS = 3
+# Pairs that a search of more columns takes over from an earlier one, and those that it tries in any case: what a new
+# column leaves may be smoother than before, or rougher.
+_TAKEN_OVER = 2
+_ALWAYS = (("diagonal", "L1 Laplace"), ("diagonal", "Matern 3/2"))
 # A model of low order on a sample may have this multiple of the error of the local model on all rows; the search for
 # it ends once the first ones have that multiple of the bound.
 _NEAR, _HOPELESS = 1.25, 1.6
@@ -109,6 +113,9 @@ class Search:
         Whether ``KeyboardInterrupt`` ends the search as a deadline does, once the scaling of columns is chosen.
     methods : sequence of str
         The scalings of columns to try.
+    leaders : sequence of Choice
+        The best choices of a search of nearly the same columns, the best first. This search then tries their metrics
+        and kernels, with few others, and improves the best alone.
     tell : callable
         Called with each trial.
     """
@@ -124,11 +131,13 @@ class Search:
         deadline: float = np.inf,
         keep_interrupted: bool = False,
         methods: Sequence[str] = METHODS,
+        leaders: Sequence[Choice] = (),
         tell: Callable[[Trial], None] = lambda trial: None,
     ):
         self._raw, self._Y, self._weight, self._left_out = rows, held.Y, held.weight, held.left_out
         self._dtype, self._leaf_rows, self._deadline, self._tell = dtype, leaf_rows, deadline, tell
         self._keep_interrupted, self._methods = keep_interrupted, methods
+        self.leaders = list(leaders)
         self._variance = variances(held.Y, held.weight)
         self._rng = np.random.RandomState(seed)
         self._seed = seed
@@ -231,7 +240,10 @@ class Search:
         first = self._first = first_fit(sample)
         self._note("metric", "none", first.error, start)
         best_of_all = first
+        led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         for name, full in (("diagonal", False), ("full", True)):
+            if self.leaders and name not in led:
+                continue
             best = first
             start = time.monotonic()
             if not self._late():
@@ -244,32 +256,42 @@ class Search:
             self.metrics[name] = best
             best_of_all = min(best_of_all, best, key=lambda one: one.error)
         self.importances = np.maximum(np.diagonal(best_of_all.gradients), 0.0)
-        if self.metrics["full"] is first:
+        if self.metrics.get("full") is first:
             del self.metrics["full"]
-        if self.metrics["diagonal"] is not first:
+        if self.metrics["diagonal"] is not first and (not self.leaders or "no" in led):
             self.metrics["no"] = first
 
     def _choose_kernel(self) -> Choice:
         queries = self._rng.permutation(len(self._rows))[:_LEAVES]
         small = len(self._rows) <= _SMALL_TABLE
-        starts: dict[tuple[str, str], Choice] = {}
+        starts: list[Choice] = []
+        pairs = self._pairs()
         for metric in self.metrics:
             self._prepare(
                 metric, queries[: _LEAVES // 2 if small else None], (2 if small else 1) * _LEAF_ROWS, _LANDMARKS
             )
-            for family in _TRIED[metric]:
-                tried = [
-                    self._tried("kernel", Choice(metric, family, scale, self._first_alpha(metric)))
-                    for scale in _FAMILIES[family][1]
-                ]
-                starts[metric, family] = min(tried, key=lambda choice: choice.error)
-        walkers = sorted(starts.values(), key=lambda choice: choice.error)[:_WALKERS]
+            for family, scales in ((family, scales) for (one, family), scales in pairs.items() if one == metric):
+                firsts = (Choice(metric, family, scale, self._first_alpha(metric)) for scale in scales)
+                starts.append(min((self._tried("kernel", one) for one in firsts), key=lambda choice: choice.error))
+        walkers = sorted(starts, key=lambda choice: choice.error)[: 1 if self.leaders else _WALKERS]
         walked = [self._walk("scale", choice, scale=2.0) for choice in walkers]
-        best = min(walked, key=lambda choice: choice.error)
+        self.leaders = sorted(walked, key=lambda choice: choice.error)
+        best = self.leaders[0]
         best = self._walk("alpha", best, alpha=3.0)
         best = self._walk("scale", best, scale=2**0.5)
         best = self._walk("alpha", best, alpha=3.0)
         return best if small else self._last_alpha(best, queries)
+
+    def _pairs(self) -> dict[tuple[str, str], tuple[float, ...]]:
+        """Return the metrics and kernels to try, each with its first scales."""
+        if not self.leaders:
+            return {(metric, name): _FAMILIES[name][1] for metric in self.metrics for name in _TRIED[metric]}
+        pairs = {(metric, name): _FAMILIES[name][1][:1] for metric, name in _ALWAYS}
+        for choice in self.leaders[:_TAKEN_OVER]:
+            # A metric that is no better than none on the new columns is not among the metrics.
+            metric = choice.metric if choice.metric in self.metrics else "diagonal"
+            pairs[metric, choice.family] = (choice.scale,)
+        return pairs
 
     def _last_alpha(self, best: Choice, queries: Array) -> Choice:
         """Return a choice with the ridge that is best on leaves of the size of the final ones."""

@@ -21,7 +21,7 @@ _LEAST_ROWS = 500
 # Targets that have a column each, at most.
 _MOST_TARGETS = 16
 
-NewSearch = Callable[[Array, Sequence[str]], Search]
+NewSearch = Callable[[Array, Sequence[str], Sequence[Choice]], Search]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TreeChoice:
     held : HeldTargets
         Targets of about variance 1.
     new_search : callable
-        Makes a search of numbers, given which scalings to try.
+        Makes a search of numbers, given which scalings to try, and the best choices of an earlier search.
     seed : int
     deadline : float
         The value of ``time.monotonic`` at which a search ends.
@@ -69,7 +69,7 @@ class TreeChoice:
 
     def best(self, encoding: TableEncoding, trials: Sequence[Trial] = ()) -> Found:
         """Return the search of the lower error; its trials are those given and those of both searches."""
-        search = self.new_search(self.numbers, METHODS)
+        search = self.new_search(self.numbers, METHODS, ())
         for trial in trials:
             search.note(trial)
         plain = Found.of(encoding, search)
@@ -103,5 +103,5 @@ class TreeChoice:
         squares = self.held.weight @ (self.held.Y - predicted) ** 2 / self.held.weight.sum()
         error = float(np.mean(squares / variances(self.held.Y, self.held.weight)))
         plain.search.note(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
-        search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method])
+        search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method], plain.search.leaders)
         return Found.of(plain.encoding.with_trees(trees), search)

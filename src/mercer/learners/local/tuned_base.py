@@ -177,7 +177,7 @@ class TunedEstimator(Learner, Generic[T]):
         numbers = encoding.training_numbers(table, standardised.Y, held.weight, seed)
         deadline = np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget
 
-        def new_search(numbers: Array, methods: Sequence[str]) -> Search:
+        def new_search(numbers: Array, methods: Sequence[str], leaders: Sequence[Choice]) -> Search:
             return Search(
                 numbers,
                 standardised,
@@ -187,6 +187,7 @@ class TunedEstimator(Learner, Generic[T]):
                 deadline=deadline,
                 keep_interrupted=self.keep_interrupted,
                 methods=methods,
+                leaders=leaders,
                 tell=self._tell,
             )
 
