@@ -50,7 +50,7 @@ from mercer import (
     config_context,
 )
 from mercer.data import as_blocks
-from mercer.engines import Local
+from mercer.engines import Dask, Local
 
 FEW = {"n_components": 64, "random_state": 0}
 LEARNERS: dict[str, tuple[Any, str, str]] = {
@@ -76,6 +76,7 @@ LEARNERS: dict[str, tuple[Any, str, str]] = {
     "NOGD": (NOGDClassifier(Gaussian(), **FEW), "class", "coef_"),
 }
 CHUNKS = 8
+SLOW = 300
 CHANCE = np.random.RandomState()
 
 
@@ -95,9 +96,23 @@ def rows(n_rows: int) -> dict[str, np.ndarray]:
 
 @contextmanager
 def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Client]]:
-    """Start worker processes, each with one thread."""
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None, **options}
-    settings = {"distributed.scheduler.allowed-failures": 1000, "distributed.worker.profile.enabled": False}
+    """Start worker processes, each with one thread.
+
+    On a busy machine a worker takes minutes to start. A nanny that gives up before does not start another one.
+    """
+    options = {
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",
+        "dashboard_address": None,
+        "death_timeout": SLOW,
+        **options,
+    }
+    settings = {
+        "distributed.scheduler.allowed-failures": 1000,
+        "distributed.worker.profile.enabled": False,
+        "distributed.comm.timeouts.connect": f"{SLOW}s",
+        "distributed.comm.timeouts.tcp": f"{SLOW}s",
+    }
     with dask.config.set(settings), LocalCluster(n_workers=n_workers, **options) as workers, Client(workers) as client:
         yield workers, client
 
@@ -136,7 +151,7 @@ FITS = ("ridge, gcv", "logistic", "k-means")
 
 def check_kills(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     data = rows(options.rows)
-    with cluster(2) as (_, client):
+    with cluster(2) as (_, client), config_context(engine=Dask(client, patience=SLOW)):
         for name in FITS:
             expected, _ = fit(name, data)
             killed, right, fits = 0, 0, 0

@@ -56,3 +56,15 @@ def test_no_dates_change_nothing(tmp_path):
     summary = _summary(tmp_path, "a,b\n1,2\n2,3\n")
     X = np.eye(2)
     assert expanded(X, summary.columns) is X
+
+
+def test_merged_summaries_of_parts_are_that_of_all_rows(tmp_path, monkeypatch):
+    head, first, second = "a,when,c\n", "1,1970-01-02,u\n3,1970-01-04,v\n", ",1970-01-09,u\n7,,w\n,1970-01-05,\n"
+    whole = _summary(tmp_path, head + first + second)
+    merged = _summary(tmp_path, head + first).merge(_summary(tmp_path, head + second))
+    assert (merged.n_rows, merged.counts, merged.missing) == (whole.n_rows, whole.counts, whole.missing)
+    assert merged.missing["a"] == [2, 3]
+    np.testing.assert_allclose(merged.moments.mean, whole.moments.mean, rtol=1e-14)
+    np.testing.assert_allclose(merged.moments.deviation, whole.moments.deviation, rtol=1e-14)
+    monkeypatch.setattr(table_summary, "_MOST_COUNTED", 2)
+    assert list(merged.merge(_summary(tmp_path, head + first)).counts[0]) == ["u"]

@@ -47,6 +47,15 @@ def test_the_variance_and_the_largest_class():
     assert _summary(["a", "b"], ["a"]).majority == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize("parts", [[["a", "b"], ["a"]], [[1.0, 2.0], [6.0]], [[1.0, 2.0], [2.5]]])
+def test_merged_summaries_of_parts_are_that_of_all_rows(parts):
+    whole, merged = _summary(*parts), _summary(parts[0]).merge(_summary(parts[1]))
+    assert (merged.n_rows, merged.majority) == (whole.n_rows, whole.majority)
+    assert merged.variance == pytest.approx(whole.variance)
+    asked = "auto" if isinstance(parts[0][0], str) else "regression"
+    assert merged.task(asked) == whole.task(asked)
+
+
 FAULTS = [
     ([TEXT], "regression", "holds text; regression needs numbers"),
     ([[0.5, 1]], "classification", "holds numbers that are not whole; classification needs labels"),

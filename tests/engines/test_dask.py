@@ -111,6 +111,21 @@ def test_a_cluster_has_the_bits_of_this_process(client, name):
     np.testing.assert_array_equal(getattr(here, attribute), found)
 
 
+def test_the_score_of_two_views_is_a_reduction(client):
+    X, y, weight = _rows()
+    Y = np.column_stack([y, X[:, 1:]])
+    model = KernelCCA(Gaussian(), n_components=2, map_components=20, random_state=0).fit(X, Y)
+    expected = model.score(X, Y, weight)
+    dX, dY, dw = _arrays(X, Y, weight)
+    assert model.score(dX, dY, sample_weight=dw) == pytest.approx(expected, rel=1e-6)
+    assert model.score(as_blocks(X, Y, sample_weight=weight, block_rows=170)) == pytest.approx(expected, rel=1e-6)
+    assert abs(model.score(X, Y) - expected) > 1e-5  # the weights matter
+    with pytest.raises(ValueError, match=r"KernelCCA: score needs both views"):
+        model.score(dX)
+    with pytest.raises(ValueError, match=r"X has 2 features, but KernelCCA is expecting 3 features"):
+        model.score(dX[:, :2], dY)
+
+
 ONLINE = {
     "fogd": FOGDRegressor(Gaussian(), update="newton", **FEW),
     "fogd classes": FOGDClassifier(Gaussian(), **FEW),

@@ -8,7 +8,7 @@ from mercer import LinearFeatures
 from mercer.data import as_blocks
 from mercer.fitting import FeatureRows, Passes, Sample
 from mercer.fitting.second_view import SecondView
-from mercer.learners.two_views import TwoViews, mean_correlation, scores_along
+from mercer.learners.two_views import TwoViews, scores_along
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -33,13 +33,3 @@ def test_scores_are_products_with_centred_features(rng):
     np.testing.assert_allclose(scores_along(Z, mean, directions), expected)
     np.testing.assert_allclose(scores_along(sparse.csr_array(Z), mean, directions), expected)
     assert scores_along(Z.astype(np.float32), mean, directions).dtype == np.float32
-
-
-def test_the_mean_correlation_counts_weights_as_rows_and_constants_as_0(rng):
-    A, B, weight = rng.rand(50, 2), rng.rand(50, 2), rng.randint(0, 3, 50)
-    repeated = np.repeat(A, weight, axis=0), np.repeat(B, weight, axis=0)
-    expected = np.mean([np.corrcoef(repeated[0][:, k], repeated[1][:, k])[0, 1] for k in range(2)])
-    assert mean_correlation(A, B, weight) == pytest.approx(expected)
-    B[:, 1] = 1.0
-    half = np.corrcoef(repeated[0][:, 0], repeated[1][:, 0])[0, 1] / 2
-    assert mean_correlation(A, B, weight) == pytest.approx(half)

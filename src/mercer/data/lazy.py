@@ -73,7 +73,7 @@ def _of_frame(frame: Any, model: Any, method: str) -> Any:
     found = _of_rows(X, model, method) if len(X) else _example(model, method, X.shape[1], kind, False)
     if sparse.issparse(found):
         raise ValueError(f"{type(model).__name__}: {method} gives CSR rows. Give a Dask array in place of a frame.")
-    return _as_pandas(found, frame.index)
+    return as_pandas(found, frame.index)
 
 
 def _frame_like(example: Any, X: Collection) -> Any:
@@ -81,10 +81,10 @@ def _frame_like(example: Any, X: Collection) -> Any:
         raise ValueError("results in CSR rows have no data frame. Give a Dask array in place of a frame.")
     from dask.dataframe.dispatch import make_meta  # noqa: PLC0415 - optional
 
-    return _as_pandas(example, make_meta(X).index[:0])
+    return as_pandas(example, make_meta(X).index[:0])
 
 
-def _as_pandas(values: Any, index: Any) -> Any:
+def as_pandas(values: Any, index: Any) -> Any:
     """Return results as a series or a frame with an index; without rows, of the types that some rows have.
 
     pandas sees that labels are text only where there are some: without rows they would be objects, which no parquet

@@ -102,19 +102,27 @@ class TablePreparation(BaseEstimator):
         watch : callable, optional
             Called with each piece of the pass.
         """
-        if self.missing not in _MISSING:
-            raise ValueError(f"TablePreparation: missing must be one of {list(_MISSING)}, got {self.missing!r}.")
+        self._check_missing()
         source = source if source.is_ready else source.choose(source.columns)
         summary = TableSummary(source)
         for piece in source.pieces(PIECE_ROWS):
             summary.update(piece)
             if watch is not None:
                 watch(piece)
+        return self.fit_summary(summary)
+
+    def fit_summary(self, summary: TableSummary) -> Self:
+        """Learn from the summary of all rows, which may be merged from summaries of parts."""
+        self._check_missing()
         summary.check(refuse_missing=self.missing == "error")
         fitted = unfitted(self)
         fitted._set(summary)
         adopt(self, fitted)
         return self
+
+    def _check_missing(self) -> None:
+        if self.missing not in _MISSING:
+            raise ValueError(f"TablePreparation: missing must be one of {list(_MISSING)}, got {self.missing!r}.")
 
     def _check_stored(self, sizes: Sizes) -> None:
         names = self.used

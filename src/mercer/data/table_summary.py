@@ -50,15 +50,24 @@ class TableSummary:
             self._count(name, counts, column)
         self.n_rows += piece.n_rows
 
+    def merge(self, other: "TableSummary") -> "TableSummary":
+        """Add the summary of rows that follow."""
+        self.moments.merge(other.moments)
+        for name, (n_missing, row) in other.missing.items():
+            self.missing.setdefault(name, [0, self.n_rows + row])[0] += n_missing
+        for counts, found in zip(self.counts, other.counts, strict=True):
+            counts.update(found)
+            _forget_rare(counts)
+        self.n_rows += other.n_rows
+        return self
+
     def _count(self, name: str, counts: Counter[str], column: Codes) -> None:
         missing = column.codes < 0
         if missing.any():
             self._count_missing(name, missing)
         numbers = np.bincount(column.codes[~missing], minlength=len(column.values))
         counts.update({value: int(n) for value, n in zip(column.values, numbers, strict=True) if n})
-        if len(counts) > _MOST_COUNTED:
-            for value, _ in counts.most_common()[_MOST_COUNTED // 2 :]:
-                del counts[value]
+        _forget_rare(counts)
 
     def _count_missing(self, name: str, missing: Array) -> None:
         entry = self.missing.setdefault(name, [0, self.n_rows + int(np.argmax(missing)) + 1])
@@ -83,6 +92,12 @@ class TableSummary:
             raise TableError(f"{self.name}: there are no rows.")
         if self.missing and refuse_missing:
             raise missing_refused(self.name, self.missing, self.n_rows)
+
+
+def _forget_rare(counts: Counter[str]) -> None:
+    if len(counts) > _MOST_COUNTED:
+        for value, _ in counts.most_common()[_MOST_COUNTED // 2 :]:
+            del counts[value]
 
 
 def missing_refused(owner: str, missing: Mapping[str, Sequence[int]], n_rows: int) -> TableError:

@@ -53,6 +53,14 @@ class TargetSummary:
             self._distinct.update(values.tolist())
         self.n_rows += len(values)
 
+    def merge(self, other: "TargetSummary") -> "TargetSummary":
+        """Add the summary of rows that follow."""
+        self._is_text, self._whole = self._is_text or other._is_text, self._whole and other._whole
+        self.moments.merge(other.moments)
+        self._distinct.update(other._distinct)
+        self.n_rows += other.n_rows
+        return self
+
     def task(self, asked: str) -> Task:
         """Return the task; "auto" is decided by the values. A task that the values do not allow is an error."""
         n_values = len(self._distinct)

@@ -1,5 +1,6 @@
 """Canonical correlations between the features of two kernels."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -13,19 +14,19 @@ from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Block, Blocks, as_blocks
 from mercer.data.lazy import lazily
 from mercer.data.sources.collections import is_collection
-from mercer.engines import rows_of
+from mercer.engines import engine_for, rows_of
 from mercer.features import FeatureMap
 from mercer.fitting import FeatureRows, MapPlan
 from mercer.fitting.second_view import SecondView, as_view
 from mercer.fitting.width import Solver
 from mercer.kernels import Kernel
 from mercer.learners.base import SOLVED
-from mercer.learners.two_views import TwoViews, mean_correlation, scores_along
+from mercer.learners.two_views import TwoViews, scores_along
 from mercer.learners.unsupervised import UnsupervisedLearner
 from mercer.solvers import Solution, canonical_pairs
 from mercer.solvers.spectra.canonical import Canonical
 from mercer.state import Count, Member, Reals, Stored
-from mercer.structures.ragged import stack_rows
+from mercer.stats import Correlations
 from mercer.validation import check_integer, check_memory, check_real
 
 # Matrices of the width of both maps, in float64, that the solve holds at once.
@@ -33,6 +34,9 @@ _SQUARE_MATRICES = 5
 # Features of "auto". The penalty is relative to the variance of a feature: more features mean a weaker penalty, and at
 # 1024 features noise of a few thousand rows is found to be correlated.
 _WIDTH = 100
+
+
+_BOTH_VIEWS = "score needs both views: score(X, y), or score(as_blocks(X, Y))."
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedLearner):
@@ -176,16 +180,28 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
     def score(
         self, X: RowsLike | Blocks, y: RowsLike | Blocks | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the mean over the pairs of the correlations of the two views' scores on these rows."""
+        """Return the mean over the pairs of the correlations of the two views' scores on these rows.
+
+        The rows of ``Blocks`` and of a Dask array or data frame are scored where they are, block by block.
+        """
         check_is_fitted(self)
         name = type(self).__name__
-        if isinstance(X, Blocks):
-            y = stack_rows([as_view(name, target, self.y_feature_map_.domain) for target in X.targets()])
+        if isinstance(X, Blocks) or is_collection(X):
+            return self._score_of(as_blocks(X, y, sample_weight=sample_weight, owner=name))
         if y is None:
-            raise ValueError(f"{name}: score needs both views: score(X, y), or score(as_blocks(X, Y)).")
-        x_scores, y_scores = (scores.astype(np.float64) for scores in self._both_scores(X, y))
-        weight = np.ones(len(x_scores)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return mean_correlation(x_scores, y_scores, weight)
+            raise ValueError(f"{name}: {_BOTH_VIEWS}")
+        x_scores, y_scores = self._both_scores(X, y)
+        return float(Correlations.of(x_scores.shape[1]).update(x_scores, y_scores, sample_weight).values().mean())
+
+    def _score_of(self, blocks: Blocks) -> float:
+        name, empty = type(self).__name__, Correlations.of(self.x_weights_.shape[1])
+        if not blocks.is_labelled:
+            raise ValueError(f"{name}: {_BOTH_VIEWS}")
+        if blocks.width != self.n_features_in_:
+            raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_} features.")
+        with self._threads():
+            total = engine_for(blocks).reduce(_CorrelationsOfBlock(self, empty), blocks.recut(None, name), empty)
+        return float(total.values().mean())
 
     def _both_scores(self, X: RowsLike | Blocks, y: RowsLike | Blocks) -> tuple[Array, Array]:
         x_scores, y_scores = self._x_scores(X), self._y_scores(y)
@@ -315,3 +331,19 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+@dataclass(frozen=True)
+class _CorrelationsOfBlock:
+    """The correlations of the two views' scores of one block, as work that travels."""
+
+    model: KernelCCA
+    empty: Correlations
+
+    def __call__(self, block: Block) -> Correlations:
+        assert block.y is not None  # noqa: S101 - the blocks are labelled
+        model = self.model
+        view = as_view(type(model).__name__, block.y, model.y_feature_map_.domain)
+        x_scores = scores_along(model.feature_map_.transform(block.X), model.x_mean_, model.x_weights_)
+        y_scores = scores_along(model.y_feature_map_.transform(view), model.y_mean_, model.y_weights_)
+        return self.empty.zero().update(x_scores, y_scores, block.sample_weight)

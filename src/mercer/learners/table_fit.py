@@ -83,9 +83,9 @@ class TableFit:
             preparation = self._preparation().fit(source, watch=both)
         source.n_rows = summary.n_rows
         model.task_ = summary.task(model.task)
-        learner = self._learner()
+        learner = chosen_learner(model)
         if isinstance(learner, TunedEstimator) and self._is_beyond_memory():
-            learner = self._for_streams()
+            learner = learner_for_streams(model)
         model.n_train_, model.n_test_, model.score_, model.loo_score_ = summary.n_rows, 0, None, None
         model.kernel_error_ = {}
         is_classification = model.task_ == "classification"
@@ -95,26 +95,13 @@ class TableFit:
             self._fit_table(learner)
         else:
             self._fit_blocks(learner, self._preparation().fit(source) if preparation is None else preparation)
-        model.loo_score_ = _loo_score(model.learner_, summary.variance)
+        model.loo_score_ = loo_score(model.learner_, summary.variance)
 
     def _preparation(self) -> TablePreparation | ObjectColumn:
         given = self._model.preparation
         if self._source.columns.objects is not None:
             return ObjectColumn()
         return TablePreparation() if given is None else clone(given)
-
-    def _learner(self) -> Any:
-        """Return the learner of the task, unfitted."""
-        model = self._model
-        if model.classifier is None and model.regressor is None:
-            tuned = TunedClassifier if model.task_ == "classification" else TunedRegressor
-            return tuned(random_state=model.random_state)
-        learner = model.classifier if model.task_ == "classification" else model.regressor
-        if learner is None:
-            raise ValueError(f"TableModel: the task is {model.task_}, and no learner is given for it.")
-        if is_classifier(learner) != (model.task_ == "classification"):
-            raise ValueError(f"TableModel: {type(learner).__name__} does not do {model.task_}.")
-        return clone(learner)
 
     def _is_beyond_memory(self) -> bool:
         columns = self._source.columns
@@ -132,10 +119,6 @@ class TableFit:
             stacklevel=6,
         )
         return True
-
-    def _for_streams(self) -> KernelRidge | KernelRidgeClassifier:
-        learner = KernelRidgeClassifier if self._model.task_ == "classification" else KernelRidge
-        return learner(n_components=_components(), random_state=self._model.random_state)
 
     def _split(self, learner: BaseEstimator) -> Split | None:
         fraction = self._model.test_fraction
@@ -208,6 +191,25 @@ class TableFit:
             self._model.baselines_["linear"] = linear_score(X, y, is_classification=is_classification)
 
 
+def chosen_learner(model: "TableModel") -> Any:
+    """Return the learner of the task of a model, unfitted."""
+    if model.classifier is None and model.regressor is None:
+        tuned = TunedClassifier if model.task_ == "classification" else TunedRegressor
+        return tuned(random_state=model.random_state)
+    learner = model.classifier if model.task_ == "classification" else model.regressor
+    if learner is None:
+        raise ValueError(f"TableModel: the task is {model.task_}, and no learner is given for it.")
+    if is_classifier(learner) != (model.task_ == "classification"):
+        raise ValueError(f"TableModel: {type(learner).__name__} does not do {model.task_}.")
+    return clone(learner)
+
+
+def learner_for_streams(model: "TableModel") -> KernelRidge | KernelRidgeClassifier:
+    """Return the learner that takes the place of a tuned one where rows cannot be held."""
+    learner = KernelRidgeClassifier if model.task_ == "classification" else KernelRidge
+    return learner(n_components=_components(), random_state=model.random_state)
+
+
 def _components() -> int:
     """Return the number of features whose matrices take a quarter of the memory, at most 1024."""
     return int(np.clip(np.sqrt(memory_budget().n_bytes / (4 * _BYTES_PER_SQUARE)), 32, _COMPONENTS)) // 2 * 2
@@ -221,7 +223,8 @@ def _has_loo_score(learner: BaseEstimator) -> bool:
     return isinstance(learner, TunedEstimator) or (isinstance(learner, KernelRidge) and learner.alpha == "loo")
 
 
-def _loo_score(learner: Any, variance: float) -> float | None:
+def loo_score(learner: Any, variance: float) -> float | None:
+    """Return the leave-one-out score of a fitted learner, if it has one."""
     if isinstance(learner, TunedEstimator):
         return float(learner.loo_score_)
     scores = np.asarray(getattr(learner, "scores_", []))

@@ -14,6 +14,7 @@ from mercer.data import Block, Blocks, Choice, TableError, TablePreparation, as_
 from mercer.data.object_column import ObjectColumn
 from mercer.data.prepared import PreparedReader, warn_of_unseen
 from mercer.data.raw_table import RawTable
+from mercer.data.sources.collections import is_collection
 from mercer.data.spool import SpooledSource
 from mercer.data.traits import traits_of_source
 from mercer.fresh_fit import adopt, unfitted
@@ -23,6 +24,7 @@ from mercer.learners.classification import ClassScores
 from mercer.learners.far_rows import GatheredFarRows
 from mercer.learners.local.tuned_base import TunedEstimator
 from mercer.learners.regression import OneTarget
+from mercer.learners.table_collection import fit_collection, lazy_predictions
 from mercer.learners.table_fit import TableFit
 from mercer.learners.table_source import Table, matched, opened, without
 from mercer.state import Count, Many, Member, OneOf, Real, Sizes, Stored, Text, require
@@ -184,6 +186,8 @@ class TableModel(BaseEstimator):
         Parameters
         ----------
         table : path, data frame of pandas or polars, pyarrow table, ``Blocks`` of one of them, or ``open_source(...)``
+            A Dask data frame is prepared and learned where its partitions are, by learners that read rows in passes;
+            no rows are held out.
         target : str or int, optional
             The column to predict, by name or number; left out where the source brings its labels (svmlight).
         ignore : names or numbers of columns
@@ -194,6 +198,8 @@ class TableModel(BaseEstimator):
         watch : callable, optional
             Called with each piece of the first pass, for progress.
         """
+        if is_collection(table):
+            return self._fit_collection(table, target, ignore, text)
         table, ignored = without("TableModel", table, ignore) if text is None else (table, [])
         source = opened("TableModel", table, objects=text is not None)
         given = tuple(name for name in ignored if name in source.kinds)
@@ -214,13 +220,32 @@ class TableModel(BaseEstimator):
         adopt(self, fitted)
         return self
 
+    def _fit_collection(
+        self, frame: Table, target: str | int | None, ignore: tuple[str | int, ...], text: str | int | None
+    ) -> Self:
+        if text is not None:
+            raise ValueError(
+                "TableModel: text names a column of strings of this process, and X is a Dask data frame. Give "
+                "X.compute(), or leave text away: the column is then read as categories."
+            )
+        fitted = unfitted(self)
+        fit_collection(fitted, frame, target, ignore)
+        adopt(self, fitted)
+        return self
+
     def _check_stored(self, sizes: Sizes) -> None:
         require(is_classifier(self.learner_) == (self.task_ == "classification"), "learner_ must do task_")
         prepares = isinstance(self.learner_, TunedEstimator)
         require(prepares == (self.preparation_ is None), "preparation_ must be there for learners of numbers alone")
 
     def predict(self, table: Table) -> Array:
-        """Return the predictions for the rows of a table, as in ``fit`` without the target: labels, or numbers."""
+        """Return the predictions for the rows of a table, as in ``fit`` without the target: labels, or numbers.
+
+        Those of a Dask data frame are a lazy series.
+        """
+        if is_collection(table):
+            check_is_fitted(self, "learner_")
+            return lazy_predictions(self, "predict", table)
         return np.concatenate([result.predicted for result in self.results(table)])
 
     def predict_proba(self, table: Table) -> Array:
@@ -230,6 +255,8 @@ class TableModel(BaseEstimator):
                 f"TableModel: {type(self.learner_).__name__} has no probabilities. TunedClassifier (the default) and "
                 "KernelLogisticRegression have them."
             )
+        if is_collection(table):
+            return lazy_predictions(self, "predict_proba", table)
         return np.concatenate([np.asarray(result.scores) for result in self.results(table, scores=True)])
 
     def predict_interval(self, table: Table, coverage: float = 0.9) -> Array:
@@ -297,6 +324,11 @@ class TableModel(BaseEstimator):
     def rows(self, table: Table) -> Iterator[Rows | RawTable | Blocks]:
         """Yield the rows of a table as the learner takes them, matched by the names of the columns."""
         check_is_fitted(self, "learner_")
+        if is_collection(table):
+            raise TableError(
+                "TableModel: of a Dask data frame there are predict and predict_proba. Call other methods on its "
+                "partitions, with map_partitions."
+            )
         owner = str(table) if isinstance(table, str | PathLike) else "TableModel"
         if isinstance(self.preparation_, ObjectColumn):
             source = self.preparation_.match(opened(owner, table, objects=True), self.target_)

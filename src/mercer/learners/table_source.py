@@ -43,9 +43,16 @@ def without(owner: str, table: Table, ignore: Collection[str | int]) -> tuple[Ta
     if not is_frame(table) or isinstance(table, RawTable):
         source = opened(owner, table)
         return source, [found(source, column, "the column to ignore") for column in ignore]
-    names = _Names(owner, [str(name) for name in table.columns])
-    ignored = [found(names, column, "the column to ignore") for column in ignore]
-    return RawTable.of(owner, table, only={*names.kinds} - {*ignored}), ignored
+    names = [str(name) for name in table.columns]
+    ignored = named(owner, names, ignore)
+    return RawTable.of(owner, table, only={*names} - {*ignored}), ignored
+
+
+def named(
+    owner: str, names: Sequence[str], columns: Collection[str | int], what: str = "the column to ignore"
+) -> list[str]:
+    """Return the names of columns that are given by name or number, of a table with these names."""
+    return [found(_Names(owner, names), column, what) for column in columns]
 
 
 def matched(owner: str, table: Table, kinds: Mapping[str, str], known: Collection[str | None]) -> Source:

@@ -59,17 +59,6 @@ def scores_along(Z: Rows, mean: Array, directions: Array) -> Array:
     return scores
 
 
-def mean_correlation(A: Array, B: Array, weight: Array) -> float:
-    """Return the mean over the columns of the weighted correlations of A with B; a constant column has correlation 0.
-
-    >>> mean_correlation(np.array([[1.0], [2.0]]), np.array([[3.0], [1.0]]), np.ones(2))
-    -1.0
-    """
-    A, B = A - np.average(A, axis=0, weights=weight), B - np.average(B, axis=0, weights=weight)
-    apart, together = (weight @ A**2) * (weight @ B**2), weight @ (A * B)
-    return float(np.mean(np.where(apart > 0, together / np.sqrt(np.where(apart > 0, apart, 1.0)), 0.0)))
-
-
 def _first_targets(rows: FeatureRows) -> Rows:
     """Return the encoded targets of the first block, made where the rows are."""
     if rows.passes.engine.shares_memory:

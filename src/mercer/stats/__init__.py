@@ -7,6 +7,7 @@ processed on any thread or machine. Products of float32 rows span at most 4096 r
 from mercer.stats.base import Statistic
 from mercer.stats.clusters import ClusterSums, Farthest
 from mercer.stats.columns import ColumnMoments
+from mercer.stats.correlations import Correlations
 from mercer.stats.cross_moments import CrossMoments
 from mercer.stats.curvature import Curvature
 from mercer.stats.gradient import Gradient
@@ -24,6 +25,7 @@ __all__ = [
     "ClusterSums",
     "ColumnMoments",
     "ColumnRanges",
+    "Correlations",
     "CrossMoments",
     "Curvature",
     "Determination",
