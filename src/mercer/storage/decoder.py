@@ -13,6 +13,7 @@ from mercer.state import LARGEST_DEGREE
 from mercer.storage import registry
 from mercer.storage.encoder import DEEPEST, DTYPES, OBJECT, Node
 from mercer.storage.errors import ModelFileError
+from mercer.storage.views import View, viewed
 from mercer.validation import check_csr
 
 _Fields: TypeAlias = dict[str, Node]
@@ -39,6 +40,7 @@ class Decoder:
         self._tensors = tensors
         self._unused = set(tensors)
         self._arrays: dict[tuple[str, tuple[int, ...]], Array] = {}
+        self._views: dict[tuple[object, ...], Array] = {}
         self._readers: dict[str, Callable[[_Fields, int], object]] = {
             "array": self._array,
             "arrays": self._array_of_arrays,
@@ -56,6 +58,7 @@ class Decoder:
             "scalar type": lambda node, depth: _dtype(node["value"]).type,
             "slice": _slice,
             "text": self._text,
+            "view": self._view,
             "tuple": lambda node, depth: tuple(self._items(node, depth)),
         }
 
@@ -93,6 +96,17 @@ class Decoder:
         if key not in self._arrays:  # attributes that were one array are one array again
             self._arrays[key] = stored.transpose(np.argsort(axes)) if axes else stored
         return self._arrays[key]
+
+    def _view(self, node: _Fields, depth: int) -> Array:
+        name, stored = self._tensor(node["tensor"])
+        place = [_integers(node[part] if part != "start" else [node[part]]) for part in ("start", "shape", "strides")]
+        key = (name, *map(tuple, place))
+        if key not in self._views:
+            (start,), shape, strides = place
+            if stored.ndim != 1:
+                raise ModelFileError("the memory of a view is not a vector")
+            self._views[key] = viewed(stored, View(start, tuple(shape), tuple(strides)))
+        return self._views[key]
 
     def _array_of_arrays(self, node: _Fields, depth: int) -> Array:
         items = self._items(node, depth)

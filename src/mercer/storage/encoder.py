@@ -11,6 +11,7 @@ from mercer._typing import Array, Csr
 from mercer.kernels import Kernel
 from mercer.storage import registry
 from mercer.storage.errors import ModelFileError
+from mercer.storage.views import memory_of, root_of, view_of
 
 # JSON: a value is None, a bool, an integer, a finite float, text, or an object with its "kind".
 Node: TypeAlias = "bool | int | float | str | list[Node] | dict[str, Node] | None"
@@ -94,6 +95,25 @@ class Encoder:
         if id(value) not in self._stored:
             self._stored[id(value)] = (value, self._new_array(value, where))
         return self._stored[id(value)][1]
+
+    def share(self) -> None:
+        """Write the memory of arrays that are views of one array once; call it after the last ``encode``."""
+        views: dict[int, list[tuple[Array, Array, dict[str, Node]]]] = {}
+        for value, node in self._stored.values():
+            root = root_of(value) if isinstance(node, dict) and node["kind"] == "array" else None
+            if root is not None and isinstance(node, dict):
+                views.setdefault(id(root), []).append((root, value, node))
+        for found in views.values():
+            root = found[0][0]
+            if len(found) > 1 and root.nbytes < sum(value.nbytes for _, value, _ in found):
+                names = [str(node["tensor"]) for _, _, node in found]
+                for name in names:
+                    del self.tensors[name]
+                self.tensors[names[0]] = memory_of(root)
+                for _, value, node in found:
+                    start, shape, strides = view_of(value, root)
+                    node.clear()
+                    node.update(kind="view", tensor=names[0], start=start, shape=list(shape), strides=list(strides))
 
     def _new_array(self, value: Array, where: str) -> Node:
         if value.dtype.kind == "O":

@@ -80,6 +80,7 @@ def dumps(model: BaseEstimator | Kernel) -> bytes:
         raise ModelFileError(f"mercer.save: model must be an estimator or a kernel, got a {type(model).__name__}.")
     encoder = Encoder()
     node = encoder.encode(model, type(model).__name__)
+    encoder.share()
     about: dict[str, Node] = {
         "format": container.FORMAT,
         "versions": {**_versions()},
