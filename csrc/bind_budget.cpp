@@ -129,14 +129,15 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
 }
 
 void gaussian_exponents(const Array<const double, 2>& X, const Array<const double, 2>& Y, double gamma,
-                        const Array<double, 2>& out) {
+                        const Array<double, 2>& out, bool lower) {
     const Matrix<const double> left = matrix<const double, 2>("X", X), right = matrix<const double, 2>("Y", Y);
     const Matrix<double> target = matrix<double, 2>("out", out);
     require_equal("Y.shape[1]", right.n_columns, "X.shape[1]", left.n_columns);
     require_equal("out.shape[0]", target.n_rows, "X.shape[0]", left.n_rows);
     require_equal("out.shape[1]", target.n_columns, "Y.shape[0]", right.n_rows);
+    if (lower) require_equal("Y.shape[0]", right.n_rows, "X.shape[0], for the lower triangle,", left.n_rows);
     const nb::gil_scoped_release released;
-    current_level().budget.exponents(left, right, gamma, target);
+    current_level().budget.exponents(left, right, gamma, lower, target);
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ void bind_budget(nb::module_& m) {
           "inverse"_a.noconvert(), "reduction"_a.noconvert(), "totals"_a.noconvert(),
           "counts"_a.noconvert(), "table"_a.noconvert());
     m.def("gaussian_exponents", &gaussian_exponents, "X"_a.noconvert(), "Y"_a.noconvert(), "gamma"_a,
-          "out"_a.noconvert());
+          "out"_a.noconvert(), "lower"_a);
 }
 
 }  // namespace mercer

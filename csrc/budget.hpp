@@ -17,12 +17,7 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
     const int64_t n = *state.count, n_columns = rows.n_columns;
     double* scores = rows.scores.data + t * rows.scores.stride;
     slot_scores(state, scratch.values, n_columns, scores);
-    const bool joins = budget_coefficients(rule, rows, t, scratch.coef);
-    const bool perceptron = rule.update == BudgetUpdate::perceptron || rule.update == BudgetUpdate::margin_perceptron;
-    if (perceptron && joins) state.totals[1] += 1;
-    if (rows.shrinks[t] != 1) {
-        for (int64_t i = 0; i < n * n_columns; ++i) state.coef[i] *= rows.shrinks[t];
-    }
+    const bool joins = has_loss(rule, rows, state, t, scratch.coef);
     if (projects(rule)) {
         if (joins || rule.update == BudgetUpdate::margin_perceptron) {
             join_by_projection(rule, rows, state, t, joins, batches.squares, scratch);
@@ -43,19 +38,33 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
     }
 }
 
+// Rows from t on of a budget that is full, and whose slots stay.
+inline void learn_settled(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots, int64_t t,
+                          const LazySquare& inverse, const BudgetScratch& work, double* memory) {
+    SettledRows settled;
+    settled.begin(inverse, slots, t, memory);
+    for (; t < rows.n_rows; ++t) learn_settled_row(rule, rows, state, t, settled, work);
+}
+
 inline void budget_learn(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots,
                          const Matrix<const double>& table) {
     const bool merges = rule.maintenance == BudgetMaintenance::merge;
+    const bool settles = rule.maintenance == BudgetMaintenance::project_newest;
     const int64_t n_own = budget_scratch_doubles(slots, rows.n_columns);
     const int64_t n_shared = projects(rule) ? BudgetBatch::doubles(slots)
                              : merges       ? MergeBatch::doubles(slots, state.rows.n_columns)
                                             : 0;
-    auto* memory = static_cast<double*>(scratch(Slot::panel, (n_own + n_shared) * static_cast<int64_t>(sizeof(double))));
+    const int64_t n_doubles = n_own + n_shared + (settles ? SettledRows::doubles(slots) : 0);
+    auto* memory = static_cast<double*>(scratch(Slot::panel, n_doubles * static_cast<int64_t>(sizeof(double))));
     const BudgetScratch work = budget_scratch(memory, slots, rows.n_columns);
     Batches batches;
     if (projects(rule)) batches.squares.begin(state, slots, memory + n_own);
     if (merges) batches.merging.begin(state, slots, memory + n_own);
     for (int64_t t = 0; t < rows.n_rows; ++t) {
+        if (settles && *state.count == rule.budget && t == batches.squares.stop) {
+            batches.squares.apply(state);
+            return learn_settled(rule, rows, state, slots, t, batches.squares.inverse, work, memory + n_own + n_shared);
+        }
         if (projects(rule)) {
             batches.squares.values_of(rows, state, t, work.values);
         } else if (merges) {

@@ -112,9 +112,10 @@ inline void fill_panel(const double* rows, int64_t row_stride, int64_t count, in
     }
 }
 
-inline void gaussian_exponents(const Matrix<const double>& X, const Matrix<const double>& Y, double gamma,
+// With `lower`, row r of X is also row r of Y, and of the pairs of rows of X only those with c <= r are sure to be written.
+inline void gaussian_exponents(const Matrix<const double>& X, const Matrix<const double>& Y, double gamma, bool lower,
                                const Matrix<double>& out) {
-    constexpr int kVectors = 4, kRows = 2;  // 8 sums hide each other's latency
+    constexpr int kVectors = 3, kRows = 4;  // 12 sums hide each other's latency, and leave registers for their factors
     constexpr int64_t kWidth = kVectors * kLanes<double>;
     const int64_t depth = X.n_columns, n_doubles = depth * kWidth + X.n_rows + kWidth;
     auto* lanes = static_cast<double*>(scratch(Slot::packed_rows, n_doubles * static_cast<int64_t>(sizeof(double))));
@@ -129,7 +130,7 @@ inline void gaussian_exponents(const Matrix<const double>& X, const Matrix<const
         const int64_t count = Y.n_rows - first < kWidth ? Y.n_rows - first : kWidth;
         fill_panel(Y.data + first * Y.stride, Y.stride, count, depth, kWidth, lanes);
         panel_squares<kVectors>(lanes, kWidth, depth, others);
-        int64_t r = 0;
+        int64_t r = lower ? first : 0;
         for (; r + kRows <= X.n_rows; r += kRows) {
             exponents_of_rows<kRows, kVectors>(X, squares, r, panel, first, count, gamma, out);
         }

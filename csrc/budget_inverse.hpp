@@ -114,23 +114,33 @@ struct LazySquare {
         for (int64_t i = 0; i < n; ++i) diagonal[i] = base.data[i * base.stride + i];
     }
 
+    // sums[r] = row `first + r` of base times a panel (n, kBatch)
+    MERCER_INLINE void strip_products(int64_t first, int64_t n, const double* panel,
+                                      Lanes<double> (&sums)[kSquareRows][kBatchVectors]) const {
+        Lanes<double> own[kSquareRows][kBatchVectors] = {};
+        const double* rows = base.data + first * base.stride;
+        for (int64_t j = 0; j < n; ++j) {
+            Lanes<double> values[kBatchVectors];
+            MERCER_UNROLL
+            for (int v = 0; v < kBatchVectors; ++v) values[v] = load<double>(panel + j * kBatch + v * kLanes<double>);
+            MERCER_UNROLL
+            for (int r = 0; r < kSquareRows; ++r) {
+                MERCER_UNROLL
+                for (int v = 0; v < kBatchVectors; ++v) own[r][v] = own[r][v] + values[v] * rows[r * base.stride + j];
+            }
+        }
+        MERCER_UNROLL
+        for (int r = 0; r < kSquareRows; ++r) {
+            MERCER_UNROLL
+            for (int v = 0; v < kBatchVectors; ++v) sums[r][v] = own[r][v];
+        }
+    }
+
     // products = base @ panel, of n slots; nothing waits.
     void multiply(const double* panel, int64_t n) const {
         for (int64_t first = 0; first < n; first += kSquareRows) {
-            Lanes<double> sums[kSquareRows][kBatchVectors] = {};
-            const double* rows = base.data + first * base.stride;
-            for (int64_t j = 0; j < n; ++j) {
-                Lanes<double> values[kBatchVectors];
-                MERCER_UNROLL
-                for (int v = 0; v < kBatchVectors; ++v) values[v] = load<double>(panel + j * kBatch + v * kLanes<double>);
-                MERCER_UNROLL
-                for (int r = 0; r < kSquareRows; ++r) {
-                    MERCER_UNROLL
-                    for (int v = 0; v < kBatchVectors; ++v) {
-                        sums[r][v] = sums[r][v] + values[v] * rows[r * base.stride + j];
-                    }
-                }
-            }
+            Lanes<double> sums[kSquareRows][kBatchVectors];
+            strip_products(first, n, panel, sums);
             for (int r = 0; r < kSquareRows; ++r) {
                 for (int v = 0; v < kBatchVectors; ++v) {
                     store<double>(products + (first + r) * kBatch + v * kLanes<double>, sums[r][v]);

@@ -51,22 +51,28 @@ inline int64_t least_projection(const BudgetState& state, int64_t n_columns, con
     return least_of(losses, n);
 }
 
+// Row t stays outside: its coefficients, or the step of a margin error, go to the slots along its image K^-1 k.
+inline void project_row(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, bool joins,
+                        double rest, const BudgetScratch& scratch) {
+    if (joins || margin_step(rule, rows, t, rows.norms[t] - rest, rest, scratch.coef)) {
+        add_shares(state, scratch.image, scratch.coef, *state.count, rows.n_columns);
+    }
+}
+
+inline double rest_of_projection(double norm, const double* values, const double* image, int64_t n) {
+    const double inside = dot(values, image, n);
+    return norm > inside ? norm - inside : 0;
+}
+
 inline void join_by_projection(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
                                bool joins, BudgetBatch& batch, const BudgetScratch& scratch) {
     const int64_t n = *state.count, n_columns = rows.n_columns;
     batch.inverse.product(t - batch.first, scratch.values, n, scratch.image);
-    const double norm = rows.norms[t], inside = dot(scratch.values, scratch.image, n);
-    const double rest = norm > inside ? norm - inside : 0;
-    if (!joins) {
-        if (margin_step(rule, rows, t, norm - rest, rest, scratch.coef)) {
-            add_shares(state, scratch.image, scratch.coef, n, n_columns);
-        }
-        return;
-    }
+    const double norm = rows.norms[t], rest = rest_of_projection(norm, scratch.values, scratch.image, n);
     const bool full = n == rule.budget;
-    if (rest <= rule.tolerance * rule.tolerance * norm ||
+    if (!joins || rest <= rule.tolerance * rule.tolerance * norm ||
         (full && rule.maintenance == BudgetMaintenance::project_newest)) {
-        return add_shares(state, scratch.image, scratch.coef, n, n_columns);
+        return project_row(rule, rows, state, t, joins, rest, scratch);
     }
     join_slot(rows, state, t, scratch.coef, scratch.values);
     batch.join(rows, state, t);

@@ -83,3 +83,14 @@ inline bool budget_coefficients(const BudgetRule& rule, const BudgetRows& rows, 
     }
     return passive_aggressive_coefficients(rule, scores, rows.n_columns, rows.y[t], rows.norms[t], coef);
 }
+
+// Whether row t has a loss, and its coefficients; counts mistakes of perceptrons, and shrinks the other coefficients.
+inline bool has_loss(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, double* coef) {
+    const bool joins = budget_coefficients(rule, rows, t, coef);
+    const bool perceptron = rule.update == BudgetUpdate::perceptron || rule.update == BudgetUpdate::margin_perceptron;
+    if (perceptron && joins) state.totals[1] += 1;
+    if (rows.shrinks[t] != 1) {
+        for (int64_t i = 0; i < *state.count * rows.n_columns; ++i) state.coef[i] *= rows.shrinks[t];
+    }
+    return joins;
+}

@@ -38,6 +38,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "budget_projection.hpp"
 #include "budget_merging.hpp"
 #include "budget_newton.hpp"
+#include "budget_settled.hpp"
 #include "budget.hpp"
 #include "clusters.hpp"
 #include "cluster_heads.hpp"

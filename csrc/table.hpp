@@ -63,7 +63,7 @@ struct OnlineKernels {
 struct BudgetKernels {
     void (*learn)(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots,
                   const Matrix<const double>& table);
-    void (*exponents)(const Matrix<const double>& X, const Matrix<const double>& Y, double gamma,
+    void (*exponents)(const Matrix<const double>& X, const Matrix<const double>& Y, double gamma, bool lower,
                       const Matrix<double>& out);
 };
 

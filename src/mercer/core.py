@@ -274,12 +274,13 @@ def online_newton(
         reference.online_newton(gram, y, loss, row_weight, limit, factor, result)
 
 
-def gaussian_exponents(X: Array, Y: Array, gamma: float, out: Array) -> None:
+def gaussian_exponents(X: Array, Y: Array, gamma: float, out: Array, lower: bool = False) -> None:
     """Overwrite ``out`` (n, m) with gamma |x - y|^2 for the rows of X (n, d) and Y (m, d), all float64.
 
-    Each entry depends on its two rows alone, bit for bit.
+    Each entry depends on its two rows alone, bit for bit. With ``lower``, where Y is X, the entries above the diagonal
+    are not needed: what they hold afterwards is not defined.
     """
-    _primitives.gaussian_exponents(X, Y, gamma, out)
+    _primitives.gaussian_exponents(X, Y, gamma, out, lower)
 
 
 def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: Array) -> None:

@@ -140,14 +140,14 @@ def test_exponents(level, n, m, d, far):
     rng = np.random.default_rng(0)
     X, Y = far + rng.standard_normal((n, d)), far * (rng.random((m, 1)) < 0.7) + rng.standard_normal((m, d))
     got, expected = np.full((n, m), np.nan), np.zeros((n, m))
-    _core.gaussian_exponents(strided(X), strided(Y), 0.3, got)
+    _core.gaussian_exponents(strided(X), strided(Y), 0.3, got, False)
     with np.errstate(over="ignore"):
         reference.gaussian_exponents(X, Y, 0.3, expected)
     # The sums of squares are at most 32 / 0.3 where products are taken: d roundings of them.
     np.testing.assert_allclose(got, expected, rtol=1e-13, atol=32 * d * 2.0**-52)
     for i in range(m):  # the bits of a pair do not depend on its neighbours
         alone = np.zeros((n, 1))
-        _core.gaussian_exponents(X, Y[i : i + 1], 0.3, alone)
+        _core.gaussian_exponents(X, Y[i : i + 1], 0.3, alone, False)
         np.testing.assert_array_equal(alone[:, 0], got[:, i])
 
 
@@ -155,9 +155,44 @@ def test_exponents(level, n, m, d, far):
 def test_a_row_is_at_a_distance_of_0_from_itself(level, far):
     X = far + np.random.default_rng(0).standard_normal((21, 13))
     found = np.full((21, 21), np.nan)
-    _core.gaussian_exponents(X, X, 0.1, found)
+    _core.gaussian_exponents(X, X, 0.1, found, False)
     np.testing.assert_array_equal(np.diagonal(found), 0.0)
     np.testing.assert_array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("n", [1, 3, 12, 13, 50])
+def test_the_lower_triangle_of_exponents(level, n):
+    X = np.random.default_rng(0).standard_normal((n, 5))
+    whole, expected = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    _core.gaussian_exponents(X, X, 0.1, whole, False)
+    reference.gaussian_exponents(X, X, 0.1, expected, lower=True)
+    assert np.isnan(expected[np.triu_indices(n, 1)]).all()
+    lower = np.full((n, n), np.nan)
+    _core.gaussian_exponents(X, X, 0.1, lower, True)
+    inside = np.tril_indices(n)
+    np.testing.assert_array_equal(lower[inside], whole[inside])
+    np.testing.assert_allclose(expected[inside], whole[inside], atol=32 * 5 * 2.0**-52)
+    with pytest.raises(ValueError, match=r"Y.shape\[0\] must be X.shape\[0\], for the lower triangle, = "):
+        _core.gaussian_exponents(X, X[1:], 0.1, lower[:, 1:], True)
+
+
+@pytest.mark.parametrize("update", ["perceptron", "margin_perceptron", "gradient", "passive_aggressive"])
+@pytest.mark.parametrize(("k", "tolerance"), [(1, 0.05), (1, 0.9), (3, 0.9)])
+def test_rows_of_a_full_budget_whose_slots_stay(level, update, k, tolerance):
+    """Products are made for rows that are expected to need them: blocks of one row, without a guess, leave the bits."""
+    results = []
+    for learn, size in ((core.budget_learn, 200), (core.budget_learn, 1), (reference.budget_learn, 200)):
+        rule, state, block = problem(update, "project_newest", "hinge", k, 21, 600)
+        scores, _ = run(learn, rule, state, block, 200, 200)
+        assert state.counts[0] == 21  # the budget is full
+        for start in range(200, 600, size):
+            rows = block(state, start, start + size)
+            learn(rule._replace(tolerance=tolerance), rows, state, merge_places())
+            scores = np.vstack([scores, rows.scores])
+        results.append((scores, state))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_array_equal(results[0][1].coef, results[1][1].coef)
+    assert_same_states(results[0], results[2])
 
 
 def test_merging_loses_what_the_formula_says_and_no_place_loses_less():

@@ -19,7 +19,8 @@ from mercer.validation import check_finite_y, check_real, check_weights, refuse_
 # What ``class_weight`` may be: a factor per class, or the rule that makes all classes equally heavy.
 ClassWeight: TypeAlias = Mapping[str, float] | Mapping[int, float] | Mapping[float, float] | Literal["balanced"] | None
 
-# Kinds of NumPy types that hold text, or any object.
+# Kinds of NumPy types that hold truth values and integers, and those that hold text or any object.
+_INTEGERS = "biu"
 _TEXT = "OUS"
 
 
@@ -249,7 +250,9 @@ class Classes(Targets):
     def check(self, y: RowsLike) -> Array:
         """Return y as labels in one dimension, or refuse what is not a label."""
         labels: Array = check_finite_y(self.owner, column_or_1d(y, warn=True))
-        check_classification_targets(labels)
+        # Few different integers are classes; scikit-learn's check of them takes longer than learning a small block.
+        if labels.dtype.kind not in _INTEGERS or 2 * len(np.unique(labels)) > len(labels):
+            check_classification_targets(labels)
         return labels
 
     def found_in(self, block: Block, weight: Array) -> ClassTotals:

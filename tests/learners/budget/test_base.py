@@ -88,6 +88,22 @@ def test_cuts_files_and_copies_in_mid_stream_leave_the_bits(update, maintenance,
     np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
 
 
+@pytest.mark.parametrize("update", [update for update, maintenance in PAIRS if maintenance == "project_newest"])
+def test_any_cuts_of_a_full_budget_whose_support_vectors_stay_leave_the_bits(update):
+    X, y = rows_and_classes(900, 2)
+    begun = made(update, "project_newest", tolerance=0.0).partial_fit(X[:400], y[:400], classes=np.unique(y))
+    assert len(begun.support_vectors_) == 15
+    whole, parts = clone_of(begun).partial_fit(X[400:], y[400:]), clone_of(begun)
+    for start, stop in pairwise((400, 401, 475, 477, 700, 900)):
+        parts.partial_fit(X[start:stop], y[start:stop])
+    assert parts.n_mistakes_ == whole.n_mistakes_
+    np.testing.assert_array_equal(parts.coef_, whole.coef_)
+
+
+def clone_of(model):
+    return pickle.loads(pickle.dumps(model))
+
+
 @pytest.mark.parametrize(("update", "maintenance"), [pair for pair in PAIRS if projects(*pair)])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_other_cuts_change_projections_by_rounding_alone(update, maintenance, n_classes):

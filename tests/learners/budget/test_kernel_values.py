@@ -24,6 +24,18 @@ def test_values_are_the_kernel_s(kernel):
         assert values.between(A, B[:0]).shape == (7, 0)
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_own_values_are_a_triangle(kernel, as_rows):
+    if isinstance(kernel, FunctionKernel) and as_rows is not np.asarray:
+        pytest.skip("this function is one of arrays")
+    rows, values = np.random.RandomState(0).rand(70, 3), KernelValues(kernel)
+    own = np.full((70, 70), np.nan)
+    values.write_own(as_rows(rows), own)
+    expected = values.between(as_rows(rows), as_rows(rows))
+    np.testing.assert_allclose(own[np.tril_indices(70)], expected[np.tril_indices(70)], rtol=1e-10, atol=1e-14)
+
+
 def test_far_rows_have_finite_exponents():
     far = np.array([[1e200]])
     assert KernelValues(Gaussian(gamma=1.0)).values(far, -far)[0, 0] == 0

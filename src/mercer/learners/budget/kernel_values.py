@@ -10,6 +10,8 @@ from mercer._typing import Array, Rows, is_sparse
 from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.evaluation.distances import squared_distances
 
+# Kernel values of a block's own rows are made for so many at a time, where they are not made in one triangle.
+_OWN_ROWS = 32
 # Exponents beyond are cut: their kernel value is 0, and sums of them stay finite.
 _LARGEST_EXPONENT = 1e150
 
@@ -47,6 +49,15 @@ class KernelValues:
             np.clip(gamma * squared_distances(X, Y), 0.0, _LARGEST_EXPONENT, out=out)
         else:
             core.gaussian_exponents(X, Y, gamma, out)
+
+    def write_own(self, X: Rows, out: Array) -> None:
+        """Overwrite the lower triangle of ``out`` with what ``between`` returns for the rows of X; the rest is free."""
+        if self.gamma > 0 and not is_sparse(X):
+            core.gaussian_exponents(X, X, self.gamma, out, lower=True)
+            return
+        for start in range(0, X.shape[0], _OWN_ROWS):
+            stop = min(start + _OWN_ROWS, X.shape[0])
+            self.write(X[start:stop], X[:stop], out[start:stop, :stop])
 
     def values(self, X: Rows, Y: Rows) -> Array:
         """Return the kernel values of all pairs of rows."""

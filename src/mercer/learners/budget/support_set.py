@@ -20,8 +20,6 @@ from mercer.validation import check_memory
 
 # Rows whose kernel values are made at once. Blocks begin at multiples of it in the stream.
 _BLOCK_ROWS = 128
-# The kernel values of a block's own rows are made for so many at a time.
-_OWN_ROWS = 32
 # After so many rows, an inverse that was changed row by row is made from the Gram matrix again.
 _RENEWAL_ROWS = 4096
 # The loop takes slots in such numbers.
@@ -114,16 +112,18 @@ class SupportSet:
 
     def learn(self, owner: str, plan: BudgetPlan, X: Rows, y: Array, n_seen: int) -> tuple["SupportSet", Array]:
         """Learn the rows of X in turn; return the support vectors after, and the scores before each row."""
-        slots, scores = _Slots(owner, self, plan, X.shape[0]), np.empty((X.shape[0], self.coef.shape[1]))
-        chances = uniforms(self.seed, np.arange(n_seen, n_seen + X.shape[0]))
+        n = X.shape[0]
+        slots, scores = _Slots(owner, self, plan, n), np.empty((n, self.coef.shape[1]))
+        numbers = np.arange(n_seen, n_seen + n)
+        chances = uniforms(self.seed, numbers)
         start = 0
-        while start < X.shape[0]:
+        while start < n:
             position = n_seen + start
             if position and position % _RENEWAL_ROWS == 0:
                 slots.renew()
-            stop = min(start + _BLOCK_ROWS - position % _BLOCK_ROWS, X.shape[0])
+            stop = min(start + _BLOCK_ROWS - position % _BLOCK_ROWS, n)
             rows = slice(start, stop)
-            slots.learn(_like(X[rows], self.rows), y[rows], position, chances[rows], scores[rows])
+            slots.learn(_like(X[rows], self.rows), y[rows], numbers[rows], chances[rows], scores[rows])
             start = stop
         return slots.frozen(), scores
 
@@ -181,19 +181,18 @@ class _Slots:
     def _rows(self) -> Rows:
         return self._state.rows[: self._n] if self._keeps_rows else self._kept
 
-    def learn(self, X: Rows, y: Array, position: int, chances: Array, scores: Array) -> None:
-        """Learn a few rows, the first of which has the given number in the stream."""
-        n, m, values, state = self._n, X.shape[0], self._values, self._state
-        merges = self._plan.rule.maintenance == "merge"  # its loop makes kernel values itself
+    def learn(self, X: Rows, y: Array, numbers: Array, chances: Array, scores: Array) -> None:
+        """Learn a few rows with their numbers in the stream."""
+        n, m, values, state, rule = self._n, X.shape[0], self._values, self._state, self._plan.rule
+        merges = rule.maintenance == "merge"  # its loop makes kernel values itself
         cross = self._cross[: 0 if merges else m * (n + m)].reshape(m, -1)
         if not merges:
             values.write(X, self._rows(), cross[:, :n])
-            for start in range(0, m, _OWN_ROWS):  # a row meets only earlier ones of its block
-                stop = min(start + _OWN_ROWS, m)
-                values.write(X[start:stop], X[:stop], cross[start:stop, n : n + stop])
+            settled = rule.maintenance == "project_newest" and n == rule.budget
+            if not settled:  # a row meets those of its block that have joined: earlier ones
+                values.write_own(X, cross[:, n:])
         norms = values.norms(X)
-        steps, shrinks = self._plan.steps(position, norms)
-        numbers = np.arange(position, position + m)
+        steps, shrinks = self._plan.steps(int(numbers[0]), norms)
         rows = core.BudgetRows(
             cross=cross,
             gamma=values.gamma,
@@ -207,7 +206,7 @@ class _Slots:
             scores=scores,
         )
         state.column[:n] = np.arange(n)
-        core.budget_learn(self._plan.rule, rows, state, merge_places())
+        core.budget_learn(rule, rows, state, merge_places())
         if not self._keeps_rows:
             self._kept = _chosen(self._kept, X, state.column[: self._n])
 

@@ -1,0 +1,126 @@
+// Projection of the newest row where the budget is full; see reference/budget/projection.py. Included inside the namespace
+// of one instruction set.
+//
+// The slots and the inverse stay what they are, and only rows with a loss need their product with the inverse. A product of
+// one row reads the whole matrix. So where a row needs one, the products of later rows are made with it: of those that
+// would have a loss now, and of those nearest to it. A wrong guess costs time alone: the bits of a product do not depend on
+// the other rows.
+
+// Rows that are looked at together.
+constexpr int64_t kSettledRows = 64;
+// Products that are made together.
+constexpr int64_t kMostImages = 4 * kBatch;
+
+struct SettledRows {
+    const LazySquare* inverse;
+    double *values, *images;  // (kSettledRows, width): kernel values of rows, and their products where they are known
+    double* panels;           // (kMostImages / kBatch, width, kBatch)
+    int64_t first, stop, width;
+    bool known[kSettledRows];
+
+    static int64_t doubles(int64_t slots) { return (2 * kSettledRows + kMostImages) * SlotPanels::rounded(slots); }
+
+    // Begins before row t.
+    void begin(const LazySquare& square, int64_t slots, int64_t t, double* memory) {
+        inverse = &square;
+        width = SlotPanels::rounded(slots);
+        values = memory;
+        images = values + kSettledRows * width;
+        panels = images + kSettledRows * width;
+        first = stop = t;
+    }
+
+    void look_ahead(const BudgetRows& rows, const BudgetState& state, int64_t t) {
+        first = t;
+        stop = t + kSettledRows < rows.n_rows ? t + kSettledRows : rows.n_rows;
+        for (int64_t u = first; u < stop; ++u) {
+            slot_values(rows, state, u, values + (u - first) * width);
+            known[u - first] = false;
+        }
+    }
+
+    // Whether row u would need its product if it came now, and its margin. Writes its scores, which are written again when
+    // the row comes.
+    bool is_wanted(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t u, double* coef,
+                   double& margin) const {
+        double* scores = rows.scores.data + u * rows.scores.stride;
+        slot_scores(state, values + (u - first) * width, rows.n_columns, scores);
+        margin = margin_direction(scores, rows.n_columns, rows.y[u], coef);
+        return budget_coefficients(rule, rows, u, coef) || (rule.update == BudgetUpdate::margin_perceptron && margin < 1);
+    }
+
+    // Chooses row t, later rows that would need their products, and those of the least margins until whole batches are full.
+    int64_t choose(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, double* coef,
+                   int64_t* chosen) {
+        double margins[kSettledRows];
+        int64_t others[kSettledRows], n_others = 0, count = 0;
+        chosen[count++] = t;
+        for (int64_t u = t + 1; u < stop; ++u) {
+            if (known[u - first]) continue;
+            const bool wanted = is_wanted(rule, rows, state, u, coef, margins[n_others]);
+            if (wanted && count < kMostImages) {
+                chosen[count++] = u;
+            } else {
+                others[n_others++] = u;
+            }
+        }
+        for (; count % kBatch && n_others; ++count) {
+            const int64_t least = least_of(margins, n_others);
+            chosen[count] = others[least];
+            margins[least] = margins[--n_others];
+            others[least] = others[n_others];
+        }
+        return count;
+    }
+
+    // Makes the products of row t and of later ones.
+    void make_images(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, double* coef) {
+        const int64_t n = *state.count;
+        int64_t chosen[kMostImages];
+        const int64_t count = choose(rule, rows, state, t, coef, chosen);
+        double* out[kMostImages];
+        for (int64_t b = 0; b < kMostImages; ++b) {
+            const int64_t place = chosen[b < count ? b : 0] - first;
+            const double* row = values + place * width;
+            double* lane = panels + b / kBatch * kBatch * width + b % kBatch;
+            out[b] = images + place * width;  // the first one again past the last: the same numbers
+            known[place] = true;
+            for (int64_t i = 0; b < (count + kBatch - 1) / kBatch * kBatch && i < n; ++i) lane[i * kBatch] = row[i];
+        }
+        for (int64_t row = 0; row < n; row += kSquareRows) {  // a strip of the inverse stays in cache for all batches
+            for (int64_t b = 0; b < count; b += kBatch) write_tile(row, n, panels + b * width, out + b);
+        }
+    }
+
+    // out[b][row + r] = the product of row `row + r` of the inverse and lane b of a panel
+    void write_tile(int64_t row, int64_t n, const double* panel, double* const* out) const {
+        Lanes<double> sums[kSquareRows][kBatchVectors];
+        inverse->strip_products(row, n, panel, sums);
+        for (int r = 0; r < kSquareRows; r += static_cast<int>(kLanes<double>)) {
+            for (int v = 0; v < kBatchVectors; ++v) {
+                Lanes<double> square[kLanes<double>];
+                MERCER_UNROLL
+                for (int l = 0; l < kLanes<double>; ++l) square[l] = sums[r + l][v];
+                transpose(square);
+                MERCER_UNROLL
+                for (int l = 0; l < kLanes<double>; ++l) store<double>(out[v * kLanes<double> + l] + row + r, square[l]);
+            }
+        }
+    }
+};
+
+inline void learn_settled_row(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
+                              SettledRows& settled, BudgetScratch scratch) {
+    if (t == settled.stop) settled.look_ahead(rows, state, t);
+    const int64_t n = *state.count, place = t - settled.first;
+    scratch.values = settled.values + place * settled.width;
+    scratch.image = settled.images + place * settled.width;
+    double* scores = rows.scores.data + t * rows.scores.stride;
+    slot_scores(state, scratch.values, rows.n_columns, scores);
+    const bool joins = has_loss(rule, rows, state, t, scratch.coef);
+    if (!joins && rule.update != BudgetUpdate::margin_perceptron) return;
+    if (!joins && !(margin_direction(scores, rows.n_columns, rows.y[t], scratch.other) < 1)) return;
+    if (!settled.known[place]) settled.make_images(rule, rows, state, t, scratch.other);
+    const double rest = joins ? 0 : rest_of_projection(rows.norms[t], scratch.values, scratch.image, n);
+    project_row(rule, rows, state, t, joins, rest, scratch);
+}
