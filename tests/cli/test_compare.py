@@ -38,8 +38,8 @@ def test_the_page_has_the_numbers_the_plots_and_no_way_out(compared):
     for result in said["results"]:
         if result["score"] is not None:
             assert f"{result['score']:.4f}" in page
-    assert page.count('class="plot"') == 6
-    for sentence in said["growth"]["sentences"]:
+    assert page.count('class="plot"') == 10
+    for sentence in (*said["growth"]["sentences"], *said["other_growths"][0]["sentences"]):
         assert html.escape(sentence) in page
     assert page.index("trains on") < page.index('class="plot"') < page.index("<table")
     assert "default-src 'none'" in html.unescape(page)
@@ -53,10 +53,32 @@ def test_rows_grow_and_both_machines_are_measured(compared):
     assert len(said["sentences"]) == 3
 
 
+def test_digits_grow_too_where_covertype_is_not_on_the_machine(run, monkeypatch, here):
+    monkeypatch.delenv("MERCER_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here))
+    done = run("compare", *SMALL, "--no-report", "--json")
+    (other,) = json.loads(done.stdout)["other_growths"]
+    assert "digits" in other["data"]
+    assert {step["model"] for step in other["steps"]} == {"exact SVM", "mercer"}
+
+
+def test_covertype_grows_where_its_file_is_on_the_machine(run, monkeypatch):
+    import mercer.datasets
+    from mercer.bench import comparison
+
+    asked = []
+    rows = comparison.two_rings(2500)[0]
+    monkeypatch.setattr(mercer.datasets, "find", lambda info: info.file)
+    monkeypatch.setattr(comparison, "named", lambda name, n_rows, seed: asked.append((name, n_rows)) or rows)
+    found = comparison.at_hand(300)
+    assert asked == [("covtype", 10_300)]
+    assert (len(found.y_train), len(found.y_test)) == (300, 2000)
+
+
 def test_a_plot_and_few_lines_are_printed_and_all_maps_where_asked(run, here):
     done = run("compare", *SMALL, "--no-report")
     assert done.exit_code == 0, done.stderr
-    assert len(done.stdout.splitlines()) < 32
+    assert len(done.stdout.splitlines()) < 36
     for name in ("training time", "mercer trains on 400 rows", "linear model", "Gaussian(gamma=2.0)", "--all"):
         assert name in done.stdout
     every = run("compare", *SMALL, "--no-report", "--all")

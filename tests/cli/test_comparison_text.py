@@ -3,8 +3,8 @@
 import pytest
 
 from mercer.bench.comparison import Result, two_rings
-from mercer.bench.growth import Step, sentences
-from mercer.cli.comparison_text import print_growth, print_results, results_table
+from mercer.bench.growth import Growth, Step, sentences
+from mercer.cli.comparison_text import print_growth, print_other_growth, print_results, results_table
 
 RESULTS = [
     Result("", "linear model", None, 0.5, 0.1, 0.1),
@@ -23,11 +23,20 @@ def rows():
 def test_the_plot_and_the_sentences_fit_80_columns(rows, capsys):
     steps = [Step("exact SVM", 1000, 0.9, 0.1, 0.1, 8.0), Step("mercer", 1000, 0.9, 0.05, 0.1, 1.0)]
     steps += [Step("mercer", 100_000, 0.9, 1.0, 0.1, 1.0)]
-    print_growth(rows, steps, sentences(rows, steps))
+    print_growth(Growth(rows, steps, sentences(rows, steps)))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert ". exact SVM, projected, e exact SVM, m mercer" in lines
     assert "if its time grows with the square of the rows" in " ".join(" ".join(lines).split())
+
+
+def test_another_set_is_told_without_a_plot(rows, capsys):
+    steps = [Step("exact SVM", 1000, 0.9, 0.1, 0.1, 8.0), Step("mercer", 1000, 0.9, 0.05, 0.1, 1.0)]
+    print_other_growth(Growth(rows, steps, sentences(rows, steps)))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 7
+    assert "the labels wrong" in lines[1]
+    assert any("mercer trains on 1,000 rows in" in line for line in lines)
 
 
 def test_each_kernel_has_one_line_with_its_best_map(rows, capsys):

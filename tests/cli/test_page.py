@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mercer.bench.comparison import Result, Rows
-from mercer.bench.growth import Step, sentences
+from mercer.bench.growth import Growth, Step, sentences
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -31,7 +31,7 @@ def page():
 
     X, y = np.zeros((6, 3)), np.zeros(6)
     rows = Rows("rows of <script>", "classification", X, X[:2], y, y[:2])
-    return render(rows, STEPS, sentences(rows, STEPS), rows, RESULTS)
+    return render([Growth(rows, STEPS, sentences(rows, STEPS))], rows, RESULTS)
 
 
 def test_the_page_begins_with_three_sentences_and_the_training_time(page):
@@ -73,3 +73,23 @@ def test_names_are_escaped_and_nothing_is_loaded(page):
     assert "<script>" not in page
     assert "rows of <script>" in html.unescape(page)
     assert "default-src 'none'" in html.unescape(page)
+
+
+def test_another_set_follows_the_first_with_its_sentences_and_plots():
+    from mercer.cli.page import render
+
+    X, y = np.zeros((6, 3)), np.zeros(6)
+    first, second = (Rows(name, "classification", X, X[:2], y, y[:2]) for name in ("one set", "another set"))
+    growths = [Growth(rows, STEPS, [f"a sentence on {rows.name}"]) for rows in (first, second)]
+    page = render(growths, first, RESULTS)
+    assert page.count('class="plot"') == 10
+    order = [
+        "a sentence on one set",
+        "The same on another set",
+        "a sentence on another set",
+        "All maps on",
+        "<details>",
+    ]
+    places = [page.index(words) for words in order]
+    assert places == sorted(places)
+    assert page.count("<details>") == 3

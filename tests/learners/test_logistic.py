@@ -42,9 +42,8 @@ def _labels(y, n_classes):
 def test_it_is_logistic_regression_on_the_features(rows, rng, n_classes, class_weight):
     X, y = rows[0], _labels(rows[1], n_classes)
     weight = rng.random_sample(400)
-    model = KernelLogisticRegression(n_components=40, C=10.0, class_weight=class_weight, random_state=0).fit(
-        X, y, weight
-    )
+    model = KernelLogisticRegression(n_components=40, C=10.0, class_weight=class_weight, tol=1e-9, random_state=0)
+    model.fit(X, y, weight)
     Z = model.feature_map_.transform(X)
     exact = LogisticRegression(C=10.0, tol=1e-12, solver="newton-cholesky", class_weight=class_weight).fit(Z, y, weight)
     np.testing.assert_allclose(model.predict_proba(X), exact.predict_proba(Z), atol=1e-7)
@@ -55,12 +54,23 @@ def test_it_is_logistic_regression_on_the_features(rows, rng, n_classes, class_w
     assert model.solution_.success
 
 
+def test_the_default_tolerance_leaves_labels_and_log_loss_as_they_are(rows):
+    X, y = rows[0], _labels(rows[1], 3)
+    quick = KernelLogisticRegression(n_components=64, C=10.0, random_state=0).fit(X, y)
+    close = clone(quick).set_params(tol=1e-9).fit(X, y)
+    assert quick.solution_.details["passes"] < close.solution_.details["passes"]
+    np.testing.assert_array_equal(quick.predict(X), close.predict(X))
+    truth = y[:, None] == quick.classes_
+    losses = [-np.log(model.predict_proba(X)[truth]).mean() for model in (quick, close)]
+    assert abs(losses[0] - losses[1]) < 1e-4
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_weights_are_repetitions(rows, rng, class_weight):
     X, y = rows[0], _labels(rows[1], 3)
     weight = rng.randint(3, size=400)
     model = KernelLogisticRegression(
-        Gaussian(gamma="scale"), n_components=30, class_weight=class_weight, random_state=0
+        Gaussian(gamma="scale"), n_components=30, class_weight=class_weight, tol=1e-9, random_state=0
     )
     one = clone(model).fit(X, y, weight).predict_proba(X)
     other = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
@@ -69,7 +79,7 @@ def test_weights_are_repetitions(rows, rng, class_weight):
 
 def test_beyond_the_budget_features_are_made_in_each_pass(rows):
     X, y = rows[0], _labels(rows[1], 3)
-    model = KernelLogisticRegression(n_components=64, random_state=0)
+    model = KernelLogisticRegression(n_components=64, tol=1e-9, random_state=0)
     held = clone(model).fit(X, y)
     calls = []
     with config_context(memory=2 * 400 * 64 * 8 - 1):

@@ -23,7 +23,7 @@ from mercer.cli.output import check_output, output_file, print_json
 
 if TYPE_CHECKING:
     from mercer.bench.comparison import Result, Rows
-    from mercer.bench.growth import Step
+    from mercer.bench.growth import Growth
     from mercer.kernels import Kernel
 
 _REPORT = "mercer-compare.html"
@@ -79,26 +79,22 @@ _GROWN_WIDTH, _MAP_ROWS = 512, 5000
 
 @dataclass(frozen=True)
 class Compared:
-    """What was measured: growing numbers of rows, and all maps on few rows."""
+    """What was measured: growing numbers of rows of one or two sets, and all maps on few rows."""
 
-    growing: "Rows"
-    steps: "list[Step]"
-    sentences: list[str]
+    growths: "list[Growth]"
     rows: "Rows"
     results: "list[Result]"
 
     def facts(self) -> dict[str, object]:
         """Return everything for JSON."""
+        first, *others = [growth.facts() for growth in self.growths]
         return {
             "data": self.rows.name,
             "task": self.rows.task,
             "train_rows": len(self.rows.y_train),
             "test_rows": len(self.rows.y_test),
-            "growth": {
-                "data": self.growing.name,
-                "sentences": self.sentences,
-                "steps": [asdict(step) for step in self.steps],
-            },
+            "growth": first,
+            "other_growths": others,
             "results": [asdict(result) for result in self.results],
         }
 
@@ -127,9 +123,10 @@ def command(
 ) -> None:
     """Show how an exact kernel machine and mercer grow with the rows, and compare all maps of a kernel.
 
-    On synthetic rows whose best accuracy is known and on scikit-learn's digits, or on rows drawn from DATA, a file as
-    for train or the name of a data set; there, boosted trees and the tuned estimator run too. Prints a plot of the
-    training time and what it says, and writes an HTML page with all plots and tables.
+    On synthetic rows whose best accuracy is known, on Covertype if it is on this machine (mercer datasets), and on
+    scikit-learn's digits; or on rows drawn from DATA, a file as for train or the name of a data set. There, boosted
+    trees and the tuned estimator run too. Prints a plot of the training time and what it says, and writes an HTML page
+    with all plots and tables.
     """
     check_output(report, force=force)
     from mercer.cli import library  # noqa: PLC0415 - not for --help
@@ -149,24 +146,34 @@ def command(
 
 
 def _measured(data: str | None, asked: CompareOptions, reading: SourceOptions, *, shown: bool) -> Compared:
-    from mercer.bench import comparison, growth  # noqa: PLC0415 - not for --help
-    from mercer.cli.comparison_text import print_growth  # noqa: PLC0415 - not for --help
+    from mercer.bench import comparison  # noqa: PLC0415 - not for --help
+    from mercer.cli.comparison_text import print_growth, print_other_growth  # noqa: PLC0415 - not for --help
 
     growing, kernels, best = _rows(data, asked, reading)
-    few = comparison.digits(asked.seed) if data is None else growing.head(_MAP_ROWS, _MAP_ROWS)
-    width = max(asked.widths, default=_GROWN_WIDTH)
-    kernel = kernels[-1] if data is not None or asked.kernels else _ring_kernel()
-    models = growth.contestants(growing, kernel, width, C=asked.C, seed=asked.seed, tables=data is not None)
-    steps = list(growth.grow(growing, models, limit=asked.seconds))
-    sentences = growth.sentences(growing, steps, best)
+    kernel = kernels[-1] if data is not None or asked.kernels else _default_kernel()
+    growths = [_grown(growing, kernel, asked, best, tables=data is not None)]
     if shown:
-        print_growth(growing, steps, sentences)
+        print_growth(growths[0])
+    if data is None:
+        growths.append(_grown(comparison.at_hand(asked.rows, asked.seed), kernel, asked, None, tables=False))
+        if shown:
+            print_other_growth(growths[1])
+    few = comparison.digits(asked.seed) if data is None else growing.head(_MAP_ROWS, _MAP_ROWS)
     widths = list(asked.widths or _DEFAULT_WIDTHS)
     results = list(comparison.compare(few, kernels, widths, C=asked.C, seed=asked.seed))
-    return Compared(growing, steps, sentences, few, results)
+    return Compared(growths, few, results)
 
 
-def _ring_kernel() -> "Kernel":
+def _grown(rows: "Rows", kernel: "Kernel", asked: CompareOptions, best: float | None, *, tables: bool) -> "Growth":
+    from mercer.bench import growth  # noqa: PLC0415 - not for --help
+
+    width = max(asked.widths, default=_GROWN_WIDTH)
+    models = growth.contestants(rows, kernel, width, C=asked.C, seed=asked.seed, tables=tables)
+    steps = list(growth.grow(rows, models, limit=asked.seconds))
+    return growth.Growth(rows, steps, growth.sentences(rows, steps, best))
+
+
+def _default_kernel() -> "Kernel":
     from mercer.kernels import Gaussian  # noqa: PLC0415 - not for --help
 
     return Gaussian()
@@ -198,7 +205,7 @@ def _written(report: str | None, found: Compared) -> str | None:
     from mercer.cli.page import render  # noqa: PLC0415 - not for --help
 
     try:
-        text = render(found.growing, found.steps, found.sentences, found.rows, found.results)
+        text = render(found.growths, found.rows, found.results)
     except ImportError as missing:
         if report is not None:
             raise Fault(f"the page needs {missing.name}. Install with: pip install 'mercer[cli]'") from None

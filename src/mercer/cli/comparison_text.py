@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mercer.bench.comparison import Result, Rows
-from mercer.bench.growth import MERCER, TREES, TUNED, Step, exact_name, of, projected
+from mercer.bench.growth import MERCER, TREES, TUNED, Growth, Step, exact_name, of, projected
 from mercer.bench.text_plot import Series, text_plot
 from mercer.cli.output import console
 
@@ -25,10 +25,16 @@ _FORMATS = {
 }
 
 
-def print_growth(rows: Rows, steps: Sequence[Step], sentences: Sequence[str]) -> None:
+def print_growth(grown: Growth) -> None:
     """Print training time against rows as a plot, and the sentences."""
-    click.echo(text_plot(_series(rows, steps), title="training time in s, against rows", width=_WIDTH, height=_HEIGHT))
-    _print_lines([rows.about, *sentences])
+    series = _series(grown.rows, grown.steps)
+    click.echo(text_plot(series, title="training time in s, against rows", width=_WIDTH, height=_HEIGHT))
+    _print_lines([grown.rows.about, *grown.sentences])
+
+
+def print_other_growth(grown: Growth) -> None:
+    """Print what the growth of another set says of mercer, without a plot: the page has it."""
+    _print_lines(["", grown.rows.about, *grown.sentences[1:]])
 
 
 def _print_lines(lines: Sequence[str]) -> None:

@@ -130,7 +130,7 @@ def _trials(report: Any) -> Drawn | None:
             errors = [error for error, of_step in zip(report.errors, report.steps, strict=True) if of_step == step]
             axes.plot([i] * len(errors), errors, "o", color=colours[0], markersize=4)
             axes.plot([i], [min(errors)], "s", color=colours[1], markersize=7)
-        axes.set_xticks(range(len(steps)), steps)
+        axes.set_xticks(range(len(steps)), steps, rotation=30, ha="right", rotation_mode="anchor")
         axes.set_ylim(bottom=0)
         axes.set_ylabel("error")
 

@@ -43,13 +43,14 @@ _STYLES = {
 }
 
 
-def render(
-    growing: Rows, steps: Sequence[Step], sentences: Sequence[str], rows: Rows, results: Sequence[Result]
-) -> str:
-    """Return the page as text."""
+def render(growths: Sequence[growth.Growth], rows: Rows, results: Sequence[Result]) -> str:
+    """Return the page as text. The first growth begins it."""
     from mercer.bench import figures  # noqa: PLC0415 - needs matplotlib
 
-    drawn = [figures.draw(spec, outcomes, f"g{i}") for i, (spec, outcomes) in enumerate(_growth(growing, steps))]
+    drawn = [
+        [figures.draw(spec, outcomes, f"g{k}-{i}") for i, (spec, outcomes) in enumerate(_growth(one.rows, one.steps))]
+        for k, one in enumerate(growths)
+    ]
     maps: list[figures.Drawn | None] = []
     for kernel in dict.fromkeys(result.kernel for result in results if result.kernel):  # at most eight series each
         for spec, outcomes in _of_maps(rows, results, kernel):
@@ -57,15 +58,19 @@ def render(
     return render_page(
         "compare.html",
         _HERE,
-        growing=growing,
-        steps=steps,
-        sentences=sentences,
+        growths=growths,
+        growing=growths[0].rows,
+        sentences=growths[0].sentences,
         rows=rows,
         results=[result for result in results if not result.reason],
         left_out=list(dict.fromkeys(f"{result.model}: {result.reason}" for result in results if result.reason)),
         metric=metric_name(rows.task),
-        first=drawn[0],
-        growth=[figure for figure in drawn[1:] if figure is not None],
+        first=drawn[0][0],
+        growth=[figure for figure in drawn[0][1:] if figure is not None],
+        others=[
+            (one, [figure for figure in found if figure is not None])
+            for one, found in zip(growths[1:], drawn[1:], strict=True)
+        ],
         figures=[figure for figure in maps if figure is not None],
         machine=machine(),
     )
