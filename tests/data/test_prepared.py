@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.data import Blocks, Choice, TableError, TablePreparation, TableWarning, open_source
+from mercer.data import Blocks, Choice, TableError, TablePreparation, TableWarning, open_source, prepared_blocks
 from mercer.data.prepared import PreparedReader, Split
 from mercer.data.spool import SpooledSource
 from mercer.testing import check_reader
@@ -65,3 +65,29 @@ def test_categories_never_seen_are_told_of_once_per_pass(tmp_path):
         (X,) = Blocks(reader, 100)
     assert len(told) == 1
     assert X.tolist() == [[1, 0], [0, 0], [0, 0]]
+
+
+def test_blocks_of_files_and_frames_are_the_same_and_bring_their_target(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, np.nan, 5.0], "city": ["u", "v", None], "day": "?", "y": ["no", "yes", "no"]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    found = []
+    for table in (tmp_path / "rows.csv", frame, open_source(tmp_path / "rows.csv")):
+        encoder = TablePreparation().fit(table, target="y", ignore=["day"])
+        assert encoder.column_names == ["a", "a is missing", "city=u", "city=v", "city is missing"]
+        with pytest.warns(TableWarning, match="does not know, ignored: 'day'"):
+            (block,) = prepared_blocks(encoder, table, "y").labelled()
+        assert block.y.tolist() == ["no", "yes", "no"]
+        found.append(block.X)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    (alone,) = prepared_blocks(encoder, frame.drop(columns=["day", "y"]))
+    np.testing.assert_array_equal(alone, found[0])
+
+
+def test_an_unknown_target_is_refused_in_words():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [1.0, 3.0]})
+    encoder = TablePreparation().fit(frame)
+    with pytest.raises(TableError, match="'c'"):
+        prepared_blocks(encoder, frame, "c")

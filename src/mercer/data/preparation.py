@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Self
 from warnings import warn
 
@@ -10,7 +11,9 @@ from sklearn.base import BaseEstimator
 
 from mercer._typing import Array, Rows
 from mercer.data.calendar import DATE_PARTS
-from mercer.data.columns import Codes, Columns, TableError, TableWarning, nearest, some
+from mercer.data.columns import Choice, Codes, Column, Columns, TableError, TableWarning, nearest, some
+from mercer.data.frame_columns import Frame
+from mercer.data.raw_source import opened_table
 from mercer.data.sources.base import PIECE_ROWS, Block, Source
 from mercer.data.table_summary import TableSummary, expanded, standardised
 from mercer.fresh_fit import adopt, unfitted
@@ -62,13 +65,13 @@ class TablePreparation(BaseEstimator):
     Examples
     --------
     >>> import os, tempfile
-    >>> from mercer.data import TablePreparation, open_source
+    >>> from mercer.data import TablePreparation, prepared_blocks
     >>> path = os.path.join(tempfile.mkdtemp(), "people.csv")
     >>> _ = open(path, "w").write("age,city\n30,Rome\n50,Oslo\n")
-    >>> source = open_source(path)
-    >>> preparation = TablePreparation().fit(source)
-    >>> source = preparation.match(source)
-    >>> [preparation.transform(piece, source.columns).tolist() for piece in source.pieces(512)]
+    >>> preparation = TablePreparation().fit(path)
+    >>> preparation.column_names
+    ['age', 'city=Oslo', 'city=Rome']
+    >>> [rows.tolist() for rows in prepared_blocks(preparation, path)]
     [[[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]]
     """
 
@@ -92,17 +95,31 @@ class TablePreparation(BaseEstimator):
         self.missing = missing
         self.max_categories = max_categories
 
-    def fit(self, source: Source, *, watch: Callable[[Block], None] | None = None) -> Self:
+    def fit(
+        self,
+        table: str | PathLike[str] | Frame | Source,
+        *,
+        target: Column | None = None,
+        ignore: Sequence[Column] = (),
+        watch: Callable[[Block], None] | None = None,
+    ) -> Self:
         """Learn from all rows in one pass.
 
         Parameters
         ----------
-        source : Source
-            A source whose columns are chosen; all columns by default.
+        table : path, data frame of pandas or polars, pyarrow table, or ``open_source(...)``
+            A source whose columns are chosen is taken as it is.
+        target : str or int, optional
+            The column to predict, which is not encoded.
+        ignore : sequence of str or int
+            Columns to leave out; they are never parsed.
         watch : callable, optional
             Called with each piece of the pass.
         """
         self._check_missing()
+        source = opened_table("TablePreparation", table)
+        if target is not None or ignore:
+            source = source.choose(Choice(target, ignore=tuple(ignore)).of(source))
         source = source if source.is_ready else source.choose(source.columns)
         summary = TableSummary(source)
         for piece in source.pieces(PIECE_ROWS):

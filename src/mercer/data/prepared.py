@@ -2,15 +2,60 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from os import PathLike
 from warnings import warn
 
 import numpy as np
 
 from mercer._typing import Array
-from mercer.data.columns import TableError, TableWarning, some
+from mercer.data.blocks import Blocks
+from mercer.data.columns import Column, TableError, TableWarning, found, some
+from mercer.data.frame_columns import Frame
 from mercer.data.object_column import ObjectColumn
 from mercer.data.preparation import TablePreparation
+from mercer.data.raw_source import opened_table
 from mercer.data.sources.base import Block, Reader, Source
+
+
+def prepared_blocks(
+    preparation: TablePreparation,
+    table: str | PathLike[str] | Frame | Source,
+    target: Column | None = None,
+    *,
+    block_rows: int | None = None,
+) -> Blocks:
+    """Return the encoded rows of a table as blocks, which every learner of numbers takes; they are read in passes.
+
+    Parameters
+    ----------
+    preparation : TablePreparation
+        Fitted.
+    table : path, data frame of pandas or polars, pyarrow table, or ``open_source(...)``
+        Columns are matched by name. Columns that the preparation does not know are ignored, with a warning.
+    target : str or int, optional
+        The column that is y.
+    block_rows : int, optional
+        Rows per block.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from mercer import KernelRidge
+    >>> from mercer.data import TablePreparation, prepared_blocks
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.csv")
+    >>> _ = open(path, "w").write("age,city,income\\n30,Rome,5\\n50,Oslo,7\\n40,Oslo,6\\n")
+    >>> encoder = TablePreparation().fit(path, target="income")
+    >>> KernelRidge(n_components=8, random_state=0).fit(prepared_blocks(encoder, path, "income")).n_features_in_
+    3
+    """
+    source = opened_table("prepared_blocks", table)
+    name = None if target is None else found(source, target, "the target")
+    chosen = preparation.match(source, name)
+    if name is not None:
+        chosen = source.choose(replace(chosen.columns, target=name))
+    reader = PreparedReader(chosen, preparation, encode=None if name is None else np.asarray)
+    return Blocks(reader, block_rows, owner=source.name)
 
 
 class Split:

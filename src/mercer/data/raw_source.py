@@ -1,14 +1,18 @@
 """The rows of a table in memory as a source."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from mercer._typing import Array
 from mercer.data.columns import Codes, Kind, TableError, warn_of_text
 from mercer.data.raw_table import RawTable
+from mercer.data.frame_columns import is_frame
+from mercer.data.sources import source_of
 from mercer.data.sources.base import Block, Source
 from mercer.parallel import row_blocks
+from mercer.validation import collected
 
 _KINDS: dict[str, Kind] = {"number": "number", "date": "date", "categories": "category"}
 
@@ -72,3 +76,20 @@ def _codes(values: Array) -> Codes:
     known: dict[str, int] = {}
     codes = [-1 if value is None else known.setdefault(value, len(known)) for value in values.tolist()]
     return Codes(np.array(codes, dtype=np.int64), list(known))
+
+
+def opened_table(owner: str, table: Any, *, objects: bool = False) -> Source:
+    """Return the source of a path, a data frame, a pyarrow table or a source; what has no named columns is refused.
+
+    Errors begin with ``owner``, or with the path of a file. With ``objects``, text may be the strings of a kernel.
+    """
+    table = collected(table)
+    if isinstance(table, RawTable) or (is_frame(table) and not objects):
+        return RawSource(owner, RawTable.of(owner, table))
+    source = source_of(owner, table)
+    if not isinstance(source, Source):
+        raise TableError(
+            f"{owner}: {type(source).__name__} has no named columns. Give the path of a file, a data frame, a pyarrow "
+            "table, or blocks of one of them."
+        )
+    return source

@@ -8,9 +8,8 @@ from warnings import warn
 from mercer.data import Blocks, Columns, Source, TableError, TableWarning
 from mercer.data.columns import Kind, found, nearest, some
 from mercer.data.frame_columns import Frame, is_frame
-from mercer.data.raw_source import RawSource
+from mercer.data.raw_source import RawSource, opened_table
 from mercer.data.raw_table import RawTable
-from mercer.data.sources import source_of
 from mercer.validation import collected
 
 # What a model of a table is fitted on and predicts.
@@ -23,18 +22,7 @@ def opened(owner: str, table: Table, *, objects: bool = False) -> Source:
 
     With ``objects``, text may be the strings of a kernel.
     """
-    table = collected(table)
-    if isinstance(table, Blocks):
-        table = table.reader  # type: ignore[assignment]
-    if isinstance(table, RawTable) or (is_frame(table) and not objects):
-        return RawSource(owner, RawTable.of(owner, table))
-    source = source_of(owner, table)
-    if not isinstance(source, Source):
-        raise TableError(
-            f"{owner}: {type(source).__name__} has no named columns. Give the path of a file, a data frame, a pyarrow "
-            "table, or blocks of one of them."
-        )
-    return source
+    return opened_table(owner, table.reader if isinstance(table, Blocks) else table, objects=objects)
 
 
 def without(owner: str, table: Table, ignore: Collection[str | int]) -> tuple[Table, list[str]]:
