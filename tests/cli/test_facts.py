@@ -39,7 +39,7 @@ def test_columns_by_what_became_of_them(frame, name):
         "R2",
         "leave-one-out on all 300 rows",
         "mean 0.0000",
-        "1 numbers, 1 text, 1 dates",
+        "1 number, 1 text, 1 date",
         "constant: flat",
     ):
         assert expected in words

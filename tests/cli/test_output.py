@@ -57,3 +57,16 @@ def test_a_disk_that_fills_up_leaves_no_part_of_a_file(here, table, model, verb)
     assert done.returncode == OUTPUT, done.stderr
     assert b"the disk is full" in done.stderr
     assert list(here.iterdir()) == []
+
+
+def test_lines_are_broken_in_a_terminal_alone(monkeypatch):
+    from mercer.cli.output import fitted_to_terminal
+
+    line = "  chosen     " + "columns: clip; metric: full; kernel: Matern 3/2, scale 4; alpha: 0.00316; trees: 1; low order"
+    assert fitted_to_terminal(line, 13) == line
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    broken = fitted_to_terminal(line, 13).splitlines()
+    assert max(map(len, broken)) <= 80
+    assert broken[0].startswith("  chosen     columns: clip")
+    assert all(part.startswith(" " * 13) for part in broken[1:])

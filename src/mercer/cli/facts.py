@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
 # Columns named in a line, and the share of importance below which a column is not named.
 _MOST_NAMED, _LEAST_SHARE = 8, 0.005
+# Where the text of a line begins, after its title.
+INDENT = 13
 
 
 def column_facts(model: "TableModel") -> dict[str, object]:
@@ -116,7 +118,11 @@ def in_words(model: "TableModel") -> list[str]:
 
 
 def next_step(model: "TableModel", output: str) -> str:
-    """Return the next thing to try."""
+    """Return a line with the next thing to try."""
+    return _line("next", _next_step(model, output))
+
+
+def _next_step(model: "TableModel", output: str) -> str:
     name, score = type(model.learner_).__name__, model.loo_score_ if model.loo_score_ is not None else model.score_
     best = max(model.baselines_.values(), default=0.0)
     if score is not None and score < best + 0.005:
@@ -129,7 +135,8 @@ def next_step(model: "TableModel", output: str) -> str:
 
 def _columns_in_words(model: "TableModel") -> list[str]:
     facts = column_facts(model)
-    parts = [f"{len(names)} {what}" for what, names in _used(facts).items() if names]  # type: ignore[arg-type]
+    used = {what: len(names) for what, names in _used(facts).items()}  # type: ignore[arg-type]
+    parts = [f"{n} {what.removesuffix('s') if n == 1 else what}" for what, n in used.items() if n]
     lines = [_line("columns", ", ".join(parts))]
     for name, title in (("with_missing", "missing in"), ("left_out", "constant"), ("ignored", "ignored")):
         names = facts[name]
@@ -143,7 +150,7 @@ def _used(facts: dict[str, object]) -> dict[str, object]:
 
 
 def _line(title: str, text: str) -> str:
-    return f"  {title:<11}{text}"
+    return f"  {title:<{INDENT - 2}}{text}"
 
 
 def _short(value: object) -> str:

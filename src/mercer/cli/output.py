@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -35,6 +36,13 @@ def console(*, stderr: bool = False) -> "Console":
 
     stream = sys.stderr if stderr else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else 132, highlight=False, soft_wrap=False)
+
+
+def fitted_to_terminal(line: str, indent: int) -> str:
+    """Return a line broken between words at the width of the terminal; as it is where the output is no terminal."""
+    if not sys.stdout.isatty():
+        return line
+    return fill(line, console().width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def check_output(path: str | None, *, force: bool) -> None:

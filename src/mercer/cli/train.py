@@ -21,7 +21,7 @@ from mercer.cli.options import (
     seed_option,
     training_source_options,
 )
-from mercer.cli.output import check_output, output_file, print_json, progress
+from mercer.cli.output import check_output, fitted_to_terminal, output_file, print_json, progress
 
 if TYPE_CHECKING:
     from mercer.data import Source
@@ -202,10 +202,11 @@ def _report(model: "TableModel", source: "Source", to: TrainedOptions, seconds: 
         print_json(result)
         return
     title = f"{result['learner']} of {model.target_} ({model.task_}): {model.n_train_:,} rows in {seconds:.1f} s"
-    lines = [title, *facts.in_words(model), f"  {'next':<11}{facts.next_step(model, to.output)}"]
+    lines = [title, *facts.in_words(model), facts.next_step(model, to.output)]
     if to.output == "-":  # standard output holds the model
         for line in lines:
             note(line)
         return
     pages = f", and a page to {to.report}" if to.report else ""
-    click.echo(printable("\n".join([*lines, f"written to {to.output}{pages}"])))
+    for line in (*lines, f"written to {to.output}{pages}"):
+        click.echo(fitted_to_terminal(printable(line), facts.INDENT))
