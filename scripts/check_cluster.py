@@ -98,7 +98,8 @@ def rows(n_rows: int) -> dict[str, np.ndarray]:
 def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Client]]:
     """Start worker processes, each with one thread.
 
-    On a busy machine a worker takes minutes to start. A nanny that gives up before does not start another one.
+    On a busy machine a worker takes minutes to start. By default, ``LocalCluster`` drops a worker that is not back
+    after 15 seconds, and starts no other one.
     """
     options = {
         "threads_per_worker": 1,
@@ -110,8 +111,8 @@ def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Clie
     settings = {
         "distributed.scheduler.allowed-failures": 1000,
         "distributed.worker.profile.enabled": False,
+        "distributed.deploy.lost-worker-timeout": f"{SLOW}s",
         "distributed.comm.timeouts.connect": f"{SLOW}s",
-        "distributed.comm.timeouts.tcp": f"{SLOW}s",
     }
     with dask.config.set(settings), LocalCluster(n_workers=n_workers, **options) as workers, Client(workers) as client:
         yield workers, client

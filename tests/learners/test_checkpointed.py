@@ -27,7 +27,13 @@ from mercer import (
     config_context,
 )
 from mercer.checkpoints import CheckpointError
-from mercer.learners import TableModel
+from mercer.learners import (
+    BudgetClassifier,
+    BudgetRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    TableModel,
+)
 from mercer.storage.checkpoints import FitFiles
 
 RNG = np.random.RandomState(0)
@@ -63,10 +69,16 @@ LEARNERS = [
     ("FOGD", FOGDClassifier(KERNEL, n_components=32, random_state=0), LONG_LABELS, None),
     ("FOGD, Newton steps", FOGDRegressor(KERNEL, n_components=32, update="newton", random_state=0), LONG_Y, None),
     ("NOGD", NOGDClassifier(KERNEL, n_components=16, random_state=0), LONG_LABELS, None),
+    ("budget", BudgetClassifier(KERNEL, budget=30, random_state=0), LONG_LABELS, None),
+    ("budget, Newton", BudgetRegressor(KERNEL, update="newton", budget=20, random_state=0), LONG_Y, None),
+    ("kitchen sinks", KitchenSinksClassifier(n_components=16, random_state=0), LABELS, None),
+    ("kitchen sinks, squares", KitchenSinksRegressor(n_components=16, random_state=0), Y, None),
 ]
 
 
 WITHOUT_BITS = ("feature_map_", "y_feature_map_", "state_", "solution_")
+# Properties that stand for what is left out.
+ALSO = ("coef_",)
 
 
 class Ended(BaseException):
@@ -96,6 +108,7 @@ def ends(monkeypatch):
 
 def bits(model):
     names = [name for name in vars(model) if name.endswith("_") and name not in WITHOUT_BITS]
+    names += [name for name in ALSO if hasattr(model, name)]
     return {name: np.asarray(getattr(model, name)).tobytes() for name in names}
 
 

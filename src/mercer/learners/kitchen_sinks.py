@@ -18,6 +18,7 @@ from mercer.fitting.targets import classes_in
 from mercer.fresh_fit import unfitted
 from mercer.kernels import Kernel
 from mercer.learners.base import SCORES, Learner
+from mercer.learners.checkpointed import checkpointed, same_rows
 from mercer.learners.classification import ClassScores
 from mercer.learners.predictions import LinearScores
 from mercer.learners.regression import OneTarget
@@ -65,7 +66,8 @@ class _SinksLearner(LinearScores, Learner):
         self
         """
         fitted = unfitted(self)
-        with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+        with self._threads(), quiet, checkpointed(fitted):
             fitted._fit(X, y)
         return self._take(fitted)
 
@@ -82,6 +84,7 @@ class _SinksLearner(LinearScores, Learner):
         self._check_params()
         name, n_components = type(self).__name__, int(self.n_components)
         blocks, targets = training_rows(self, X, y, None, self._targets())
+        same_rows(blocks)
         blocks = blocks.recut(BLOCK_ROWS, name)
         targets = self._known(blocks, targets)
         n_bytes = 3 * 8 * targets.n_columns * n_components**2

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from mercer._typing import Array
+from mercer.checkpoints import Loop, resumable
 from mercer.parallel import one_blas_thread
 from mercer.solvers.box.interior_point import Solve, interior_point, robust_factor
 from mercer.solvers.solution import Remedy, Solution, Status
@@ -120,32 +121,51 @@ def box_newton(
     >>> box_newton(expand, np.zeros((1, 1)), 1.0).value.round(6).tolist()
     [[1.0]]
     """
-    w, here = start, expand(start)
-    scale = np.maximum(np.abs(here.values), np.finfo(np.float64).tiny)
-    history: list[float] = []
-    for _ in range(max_iter):
-        gaps = np.array([box_gap(here.gradients[:, j], w[:, j], bound) for j in range(w.shape[1])])
-        history.append(float(np.max(gaps / scale)))
-        active = gaps > tol * scale
-        if not active.any():
-            break
-        moves = np.zeros_like(w)
-        for j in np.flatnonzero(active):
-            H, column = here.hessians[j], w[:, j]
-            # Near the minimum, the gap falls as the square root of the distance from the minimum. So the quadratic is
-            # solved to the square of the gap: otherwise the steps stall.
-            gap = 0.01 * gaps[j] * min(1.0, gaps[j] / scale[j])
-            goal = box_quadratic(H, H @ column - here.gradients[:, j], bound, gap=gap)
-            moves[:, j] = goal.value - column
-        w, here, moved = _descend(expand, w, moves, here, bound)
-        if not moved:
-            break
+    with resumable("Newton steps in a box") as loop:
+        w, history = _steps(expand, loop, start, bound, tol, max_iter)
     solution = Solution.converged(w, "box Newton", iterations=len(history), history=history, gap=history[-1])
     if solution.history[-1] <= tol:
         return solution
     status = Status.ITERATION_LIMIT if len(history) == max_iter else Status.STALLED
     left = f"{len(history)} steps left a gap of {history[-1]:.1e} of the loss at the start"
     return solution.unfinished(status, left, [Remedy.BOUND])
+
+
+def _steps(
+    expand: Callable[[Array], Expansion], loop: Loop, start: Array, bound: float, tol: float, max_iter: int
+) -> tuple[Array, list[float]]:
+    """Take the Newton steps, and return the last w and the gap before each; ``loop`` records the state before each."""
+    if loop.state is None:
+        w, here, history = start, expand(start), list[float]()
+        scale = np.maximum(np.abs(here.values), np.finfo(np.float64).tiny)
+    else:
+        w, scale, history = loop.state["w"], loop.state["scale"], list(loop.state["history"])
+        here = Expansion(*loop.state["here"])
+    while len(history) < max_iter:
+        state = {"w": w, "scale": scale, "history": tuple(history), "here": tuple(here)}
+        loop.advance(state, at=f"step {len(history) + 1}")
+        gaps = np.array([box_gap(here.gradients[:, j], w[:, j], bound) for j in range(w.shape[1])])
+        history.append(float(np.max(gaps / scale)))
+        active = gaps > tol * scale
+        if not active.any():
+            break
+        w, here, moved = _descend(expand, w, _moves(w, here, gaps, active, scale, bound), here, bound)
+        if not moved:
+            break
+    return w, history
+
+
+def _moves(w: Array, here: Expansion, gaps: Array, active: Array, scale: Array, bound: float) -> Array:
+    """Return the way from w to the minimum of the quadratic expansion within the box, for each active column."""
+    moves = np.zeros_like(w)
+    for j in np.flatnonzero(active):
+        H, column = here.hessians[j], w[:, j]
+        # Near the minimum, the gap falls as the square root of the distance from the minimum. So the quadratic is
+        # solved to the square of the gap: otherwise the steps stall.
+        gap = 0.01 * gaps[j] * min(1.0, gaps[j] / scale[j])
+        goal = box_quadratic(H, H @ column - here.gradients[:, j], bound, gap=gap)
+        moves[:, j] = goal.value - column
+    return moves
 
 
 def _descend(
