@@ -112,7 +112,6 @@ def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Clie
         "distributed.scheduler.allowed-failures": 1000,
         "distributed.worker.profile.enabled": False,
         "distributed.deploy.lost-worker-timeout": f"{SLOW}s",
-        "distributed.comm.timeouts.connect": f"{SLOW}s",
     }
     with dask.config.set(settings), LocalCluster(n_workers=n_workers, **options) as workers, Client(workers) as client:
         yield workers, client
@@ -152,12 +151,12 @@ FITS = ("ridge, gcv", "logistic", "k-means")
 
 def check_kills(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     data = rows(options.rows)
-    with cluster(2) as (_, client), config_context(engine=Dask(client, patience=SLOW)):
+    with cluster(2) as (workers, client), config_context(engine=Dask(client, patience=SLOW)):
         for name in FITS:
             expected, _ = fit(name, data)
             killed, right, fits = 0, 0, 0
             wanted = -(-options.kills // len(FITS))
-            with _meanwhile(lambda: _kill_one(client)) as kills:
+            with _meanwhile(lambda: _kill_one(workers, client)) as kills:
                 while killed < wanted:
                     fits += 1
                     right += np.array_equal(fit(name, data)[0], expected)
@@ -165,10 +164,14 @@ def check_kills(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
             yield f"{name}: {killed} kills, {right} of {fits} fits bit-equal", right == fits
 
 
-def _kill_one(client: Client) -> bool:
-    """Kill a worker if both are back; a worker that is starting is left alone, because its nanny would be lost."""
+def _kill_one(workers: LocalCluster, client: Client) -> bool:
+    """Kill a worker if both are back; a worker that is starting is left alone, because its nanny would be lost.
+
+    A worker is known to the scheduler before its nanny knows that it has started.
+    """
     with suppress(OSError, TimeoutError, ValueError):
-        if len(client.scheduler_info(n_workers=-1)["workers"]) == 2:
+        started = [nanny.process is not None and nanny.process.status.name for nanny in workers.workers.values()]
+        if started == ["running"] * 2 and len(client.scheduler_info(n_workers=-1)["workers"]) == 2:
             pids = list(client.run(os.getpid).values())
             time.sleep(0.5 * CHANCE.random_sample())
             os.kill(pids[CHANCE.randint(2)], signal.SIGKILL)

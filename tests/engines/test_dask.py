@@ -126,6 +126,18 @@ def test_the_score_of_two_views_is_a_reduction(client):
         model.score(dX[:, :2], dY)
 
 
+def test_the_inertia_of_new_rows_is_a_reduction(client):
+    X, _, weight = _rows()
+    model = KernelKMeans(Gaussian(), n_clusters=3, max_iter=3, **FEW).fit(X)
+    expected = model.score(X, sample_weight=weight)
+    dX, dw = _arrays(X, weight)
+    assert model.score(dX, sample_weight=dw) == pytest.approx(expected, rel=1e-5)
+    assert model.score(as_blocks(X, sample_weight=weight, block_rows=170)) == pytest.approx(expected, rel=1e-5)
+    assert model.score(dX) < expected
+    with pytest.raises(ValueError, match="X has 2 features, but KernelKMeans is expecting 3"):
+        model.score(dX[:, :2])
+
+
 ONLINE = {
     "fogd": FOGDRegressor(Gaussian(), update="newton", **FEW),
     "fogd classes": FOGDClassifier(Gaussian(), **FEW),

@@ -1,7 +1,7 @@
 """K-means in the space of a kernel's features."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, Rows, RowsLike, Seed
 from mercer.checkpoints import kept
-from mercer.data import Blocks, as_blocks
+from mercer.data import Block, Blocks, as_blocks
 from mercer.data.lazy import lazily
 from mercer.data.sources.collections import is_collection
-from mercer.engines import rows_of
+from mercer.engines import engine_for, rows_of
 from mercer.features import FeatureMap
 from mercer.fitting import Assignment, FeatureRows, MapPlan, lloyd, mini_batches
 from mercer.kernels import Kernel
@@ -35,6 +35,7 @@ from mercer.solvers import (
     random_rows,
 )
 from mercer.state import Count, Integers, Real, Reals, Stored
+from mercer.stats import Totals
 from mercer.structures import Ragged
 from mercer.validation import check_integer, check_matrix, check_real, check_weights
 
@@ -176,13 +177,22 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self._of_features(lambda Z: distances(Z, self.cluster_centers_), X)
 
     def score(self, X: RowsLike | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return minus the inertia of the rows of X, an array or ``Blocks``."""
+        """Return minus the inertia of the rows of X: an array, ``Blocks``, or a Dask array or data frame."""
         check_is_fitted(self)
-        squares = self._of_features(lambda Z: np.maximum(nearest_of(self._squares(Z))[1], 0).astype(np.float64), X)
-        if isinstance(X, Blocks):
-            sample_weight = as_blocks(X, sample_weight=sample_weight, owner=type(self).__name__).labels()[1]
+        name = type(self).__name__
+        if isinstance(X, Blocks) or is_collection(X):
+            blocks = as_blocks(X, sample_weight=sample_weight, owner=name).recut(None, name)
+            if blocks.width != self.n_features_in_:
+                raise ValueError(f"X has {blocks.width} features, but {name} is expecting {self.n_features_in_}.")
+            with self._threads():
+                return -float(engine_for(blocks).reduce(_InertiaOfBlock(self), blocks, Totals.of(1)).values[0])
+        squares = self._of_features(self.nearest_squares, X)
         weight = 1.0 if sample_weight is None else sample_weight
-        return -float(squares @ check_weights(type(self).__name__, weight, len(squares)))
+        return -float(squares @ check_weights(name, weight, len(squares)))
+
+    def nearest_squares(self, Z: Rows) -> Array:
+        """Return the squared distances of features to the nearest centre."""
+        return np.maximum(nearest_of(self._squares(Z))[1], 0).astype(np.float64)
 
     def _nearest_numbers(self, Z: Rows) -> Array:
         return first_of_equals(nearest_of(self._squares(Z))[0], self.cluster_centers_)
@@ -347,3 +357,16 @@ def _hashes(X: Rows) -> Array:
 def _bits(values: Array) -> Array:
     values = np.ascontiguousarray(values)
     return values.view(np.uint32 if values.dtype == np.float32 else np.uint64).astype(np.uint64)
+
+
+@dataclass(frozen=True)
+class _InertiaOfBlock:
+    """The inertia of one block, as work that travels."""
+
+    model: KernelKMeans
+
+    def __call__(self, block: Block) -> Totals:
+        name, given = type(self.model).__name__, block.sample_weight
+        squares = self.model.nearest_squares(self.model.feature_map_.transform(block.X))
+        weight = check_weights(name, 1.0 if given is None else given, block.n_rows, all_zero=True)
+        return Totals.of(1).update((weight * squares)[:, None])
