@@ -84,3 +84,13 @@ def test_one_measured_size_is_no_measured_growth():
         "The exact SVM trains on 1,000 rows in 10 ms; "
         "if its time grows with the square of the rows, 2,000 take about 40 ms."
     )
+
+
+def test_tables_have_a_fourth_sentence_on_the_tuned_estimator_and_trees():
+    rows, _ = two_rings(200)
+    others = [*steps("tuned mercer", {1000: 2.0, 2000: 5.0}), *steps("boosted trees", {1000: 0.25})]
+    said = growth.sentences(rows, [*EXACT, *OURS, *others])
+    assert len(said) == 4
+    assert said[3].startswith("Without settings: tuned mercer ")
+    assert "at 2,000 rows, trained in 5 s; boosted trees" in said[3]
+    assert said[3].endswith("at 1,000 rows, trained in 0.25 s.")

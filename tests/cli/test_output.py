@@ -62,7 +62,10 @@ def test_a_disk_that_fills_up_leaves_no_part_of_a_file(here, table, model, verb)
 def test_lines_are_broken_in_a_terminal_alone(monkeypatch):
     from mercer.cli.output import fitted_to_terminal
 
-    line = "  chosen     " + "columns: clip; metric: full; kernel: Matern 3/2, scale 4; alpha: 0.00316; trees: 1; low order"
+    line = (
+        "  chosen     "
+        + "columns: clip; metric: full; kernel: Matern 3/2, scale 4; alpha: 0.00316; trees: 1; low order"
+    )
     assert fitted_to_terminal(line, 13) == line
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)

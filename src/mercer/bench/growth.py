@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from mercer import limits
 from mercer.bench.comparison import Rows
 from mercer.bench.metrics import show
+from mercer.config import get_config
 from mercer.kernels import Gaussian, Kernel
 from mercer.learners import KernelRidge, KernelSVC, TunedClassifier, TunedRegressor
 
@@ -105,7 +106,8 @@ def _trees(classes: bool, seed: int) -> BaseEstimator:
         import lightgbm  # noqa: PLC0415 - optional
 
         kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
-        return kind(random_state=seed, verbosity=-1)
+        # threads beyond those of mercer would wait for each other on a machine that has other work
+        return kind(random_state=seed, n_jobs=get_config().threads, verbosity=-1)
     from sklearn import ensemble  # noqa: PLC0415 - only here
 
     kind = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
@@ -215,16 +217,29 @@ def _time_at(steps: Sequence[Step], n_rows: int) -> float:
 def sentences(rows: Rows, steps: Sequence[Step], best: float | None = None) -> list[str]:
     """Return what the growth says, in three sentences: the exact machine, mercer, and the scores.
 
+    For tables, a fourth sentence compares the tuned estimator and boosted trees.
+
     ``best`` is the best score that any model can have, where it is known.
     """
     name = exact_name(rows.task)
     exact, ours = of(steps, name), of(steps, MERCER)
     most = ours[-1]
-    return [
+    said = [
         _of_exact(name, exact, most.n_rows),
         _of_mercer(name, exact, ours),
         _of_scores(rows.task, exact, ours, best),
     ]
+    others = [found[-1] for model in (TUNED, TREES) if (found := of(steps, model))]
+    return [*said, _of_others(rows.task, others)] if others else said
+
+
+def _of_others(task: str, last: Sequence[Step]) -> str:
+    """Say how the tuned estimator and boosted trees did on the most rows that each was given."""
+    parts = [
+        f"{step.model} {_score(task, step.score)} at {step.n_rows:,} rows, trained in {show(step.fit_seconds, 's')}"
+        for step in last
+    ]
+    return f"Without settings: {'; '.join(parts)}."
 
 
 def _of_exact(name: str, exact: Sequence[Step], n_rows: int) -> str:

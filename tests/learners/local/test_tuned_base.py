@@ -26,6 +26,15 @@ def test_a_time_budget_ends_the_search_with_a_model(table):
     assert model.score(X, y) > 0.5
 
 
+def test_displays_are_told_of_each_stage_before_it_takes_time(table):
+    X, y = table
+    stages = []
+    with config_context(callback=lambda state: stages.append(state.stage.removeprefix("TunedRegressor: ")) and None):
+        TunedRegressor(random_state=0, time_budget=1e-3, leaf_rows=200).fit(X, y)
+    assert stages[:2] == ["columns", "first trial"]
+    assert "final model" in stages[2:]
+
+
 def test_a_small_table_has_one_leaf_and_is_exact(table):
     X, y = table
     rows, targets = np.tile(X, (2, 1)) + 1e-3 * np.random.RandomState(0).standard_normal((1800, 5)), np.tile(y, 2)

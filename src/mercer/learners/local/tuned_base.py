@@ -120,9 +120,12 @@ class TunedEstimator(Learner, Generic[T]):
         start = time.monotonic()
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._begin("columns")
         table, held = self._table(X, y, sample_weight, seed)
+        self._begin("first trial")
         search, rows, choice = self._search(table, held, seed, start)
         n_trees = 1 if search.ended == "interrupted" else self._trees_in_time(search.trials, len(rows), start)
+        self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)
         residuals = self._blend(search, rows, held, seed)
         self._finish(rows, held, residuals)
@@ -267,6 +270,10 @@ class TunedEstimator(Learner, Generic[T]):
         left = self.time_budget - (time.monotonic() - start)
         per_tree = (float(np.median(times)) if times else 0.5) * max(1.0, n_rows / _SEARCH_ROWS)
         return int(np.clip(left / max(per_tree, 1e-9), 1, self.n_trees))
+
+    def _begin(self, stage: str) -> None:
+        """Tell displays what begins: each of these stages may take seconds before a trial is known."""
+        told(State(f"{type(self).__name__}: {stage}"))
 
     def _tell(self, trial: Trial) -> None:
         told(State(f"{type(self).__name__}: {trial.step}", note=f"{trial.what}, error {trial.error:.4f}"))
