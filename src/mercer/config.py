@@ -142,8 +142,8 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 def changed_config(*, callback: Watcher | None = None, **settings: Any) -> Iterator[Config]:
     """Change settings inside a ``with`` block; those that are None stay as they are.
 
-    ``mercer.config_context`` documents them. It lies above ``mercer.storage`` and turns the folder of ``checkpoint`` into
-    an object that writes there; this function takes the object.
+    ``mercer.config_context`` documents them. It lies above ``mercer.storage`` and turns the folder of ``checkpoint``
+    into an object that writes there; this function takes the object.
     """
     changes = {name: _CHECKS[name](value) for name, value in settings.items() if value is not None}
     token = _config.set(replace(get_config(), **changes))

@@ -337,7 +337,7 @@ def _grown_scores(
 def _curve(axes: "Axes", x: ArrayLike, y: ArrayLike, band: tuple[ArrayLike, ArrayLike], colour: str, name: str) -> None:
     """Draw a curve over a logarithmic axis, with the band between two others."""
     axes.plot(x, y, "o-", color=colour, label=name)
-    axes.fill_between(x, *band, color=colour, alpha=_BAND, linewidth=0)  # type: ignore[arg-type] # arrays
+    axes.fill_between(x, *band, color=colour, alpha=_BAND, linewidth=0)
     axes.set_xscale("log")
 
 

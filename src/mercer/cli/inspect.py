@@ -32,7 +32,8 @@ def command(
 
     With --report, the page also shows scores next to baselines, importances, leave-one-out residuals, calibration,
     penalties, widths, and the error of the kernel, as far as the model holds them. With --data, it shows the score,
-    residuals or calibration, and the error of the kernel on those rows.
+    residuals or calibration, and the error of the kernel on those rows. A model file holds no learning curve, which
+    takes several more fits: mercer.plots.learning_curve draws it in Python.
     """
     check_output(report, force=force)
     if report is None and (data or target or force):

@@ -25,7 +25,7 @@ def prepared_blocks(
     *,
     block_rows: int | None = None,
 ) -> Blocks:
-    """Return the encoded rows of a table as blocks, which every learner of numbers takes; they are read in passes.
+    r"""Return the encoded rows of a table as blocks, which every learner of numbers takes; they are read in passes.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def prepared_blocks(
     >>> from mercer import KernelRidge
     >>> from mercer.data import TablePreparation, prepared_blocks
     >>> path = os.path.join(tempfile.mkdtemp(), "people.csv")
-    >>> _ = open(path, "w").write("age,city,income\\n30,Rome,5\\n50,Oslo,7\\n40,Oslo,6\\n")
+    >>> _ = open(path, "w").write("age,city,income\n30,Rome,5\n50,Oslo,7\n40,Oslo,6\n")
     >>> encoder = TablePreparation().fit(path, target="income")
     >>> KernelRidge(n_components=8, random_state=0).fit(prepared_blocks(encoder, path, "income")).n_features_in_
     3

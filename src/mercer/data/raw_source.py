@@ -7,8 +7,8 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.data.columns import Codes, Kind, TableError, warn_of_text
-from mercer.data.raw_table import RawTable
 from mercer.data.frame_columns import is_frame
+from mercer.data.raw_table import RawTable
 from mercer.data.sources import source_of
 from mercer.data.sources.base import Block, Source
 from mercer.parallel import row_blocks

@@ -153,7 +153,7 @@ class CrossFit:
         return self._model([next(growing)[0] for _ in range(n_trees)]), predicted
 
     def _grown(self, f: int, rival: float) -> _Fold | None:
-        """Grow the trees of a fold while its error falls; None once the error is hopeless beside that of a rival."""
+        """Grow the trees of a fold while its error falls; None once the error is hopeless against that of a rival."""
         rows = np.flatnonzero(self._fold == f)
         others = np.flatnonzero(self._fold != f).astype(np.int32)
         trees: list[Tree] = []
