@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mercer.data import TablePreparation
+from mercer.export.calendar import calendar_parts
 from mercer.export.graph import Graph, Tensor
 from mercer.export.registry import ExportError, results, table_results, writes_table
 from mercer.learners.table_model import TableModel
@@ -17,21 +18,27 @@ def table_model(model: TableModel, graph: Graph) -> Mapping[str, Tensor]:
     if preparation is None:
         found = table_results(learner, graph)
         return results(learner, graph, graph.input("X", learner.n_features_in_)) if found is None else found
-    if not isinstance(preparation, TablePreparation) or preparation.date_names_ or preparation.is_sparse_:
+    if not isinstance(preparation, TablePreparation) or preparation.is_sparse_:
         raise ExportError(
-            "to_onnx: this model of a table cannot be written as ONNX: its preparation is of dates, sparse rows or "
-            "objects. Fit the tuned estimators, the default of mercer train, whose files take dates too."
+            "to_onnx: this model of a table cannot be written as ONNX: its rows are sparse or objects, and ONNX has no "
+            "sparse rows and no operators that hash parts of objects. Train on dense columns, or predict in Python."
         )
     return results(learner, graph, _prepared(preparation, graph))
 
 
 def _prepared(preparation: TablePreparation, graph: Graph) -> Tensor:
-    """Write standardised numbers, then whether some are missing, then a column for each category."""
+    """Write standardised numbers and parts of dates, then whether some are missing, then a column per category."""
     numbers = {name: graph.input(name, 1) for name in preparation.number_names_}
-    missing = {name: x.op("IsNaN", dtype=bool) for name, x in numbers.items()}
+    dates = {name: graph.input(name, 1, np.float64) for name in preparation.date_names_}
+    missing = {name: x.op("IsNaN", dtype=bool) for name, x in (numbers | dates).items()}
+    values = list(numbers.items())
+    for name, days in dates.items():
+        known = missing[name].where(np.float64(0.0), days)  # whole numbers have no NaN
+        values += [(name, part) for part in calendar_parts(known)]
     parts = []
-    for (name, x), mean, scale in zip(numbers.items(), preparation.mean_, preparation.scale_, strict=True):
-        parts.append(missing[name].where(0.0, (x - mean) / scale))
+    for (name, x), mean, scale in zip(values, preparation.mean_, preparation.scale_, strict=True):
+        standard = (x - mean) / scale
+        parts.append(missing[name].where(np.zeros((), x.dtype), standard).cast(graph.dtype))
     parts += [missing[name].cast(graph.dtype) for name in preparation.indicated_]
     for j, name in enumerate(preparation.category_names_):
         parts.append(_one_hot(preparation, j, graph.input(name, 1, str)))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mercer.export.calendar import calendar_parts
 from mercer.export.graph import Graph, Tensor
 from mercer.export.interpolation import interpolated
 from mercer.export.linear_models import class_labels
@@ -16,9 +17,6 @@ from mercer.learners.local.scaling import BEND, FAR, ColumnScaling
 from mercer.learners.local.table_columns import TableColumn
 from mercer.learners.local.target_statistics import MISSING_CODE, MISSING_TEXT, TargetStatistics
 from mercer.learners.local.tuned_base import TunedEstimator
-
-# Days from 1 March of the year 0 to 1 January 1970, and of 400 years.
-_EPOCH, _ERA = 719_468, 146_097
 
 
 @writes_model(ColumnPreparation)
@@ -105,28 +103,8 @@ def _numbers(column: TableColumn, x: Tensor) -> list[Tensor]:
     x = x.cast(np.float64)
     missing = x.op("IsNaN", dtype=bool)
     filled = missing.where(np.float64(column.fill), x)
-    own = [filled] if column.kind == "number" else _calendar(filled)
+    own = [filled] if column.kind == "number" else calendar_parts(filled)
     return [*own, missing.cast(np.float64)] if column.has_missing else own
-
-
-def _calendar(days: Tensor) -> list[Tensor]:
-    """Write the parts of ``mercer.data.calendar``: days, and places in the year, in the week and in the day."""
-    whole = days.op("Floor")
-    day = whole.at_least(-1e6).at_most(1e6).cast(np.int64) + (_EPOCH + 10 * 400 * _ERA)
-    in_era = day.op("Mod", np.array(_ERA))
-    year = (in_era - in_era / 1460 + in_era / 36_524 - in_era / 146_096) / 365  # from March to February
-    since_march = in_era - (year * 365 + year / 4 - year / 100)
-    is_next = since_march > 305  # January and February
-    of_calendar = year + is_next.cast(np.int64)
-    fourth, hundredth, last = (
-        of_calendar.op("Mod", np.array(period)).equals(0).cast(np.int64) for period in (4, 100, 400)
-    )
-    leap = fourth - hundredth + last
-    in_year = is_next.where(since_march - 306, since_march + leap + 59)
-    weekday = (whole.cast(np.int64) + 3).op("Mod", np.array(7))
-    turns = (in_year.cast(np.float64) / (leap + 365).cast(np.float64), weekday.cast(np.float64) / 7.0, days - whole)
-    angles = [turn * (2 * np.pi) for turn in turns]
-    return [days, *(part for angle in angles for part in (angle.op("Sin"), angle.op("Cos")))]
 
 
 def _means(statistics: TargetStatistics, x: Tensor) -> Tensor:
