@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from mercer import TunedClassifier, TunedRegressor
+from mercer.fitting import HeldTargets, Numbers
 from mercer.learners import ColumnPreparation
+from mercer.learners.local import tree_choice
+from mercer.learners.local.boosted_trees import CrossFit
 
 
 def table(n_rows, rng):
@@ -54,6 +57,16 @@ def test_columns_of_boosted_trees(run, close, rng):
     y = 2.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + (X[:, 2] > 0.5)
     model = TunedRegressor(random_state=0, leaf_rows=200, n_landmarks=50).fit(X[:600], y[:600])
     assert model.preparation_.encoding_.trees is not None
+    close(run(model, X, "float64")["prediction"], model.predict(X), "float64")
+
+
+def test_boosted_trees_in_the_mean(run, close, rng, monkeypatch):
+    monkeypatch.setattr(tree_choice, "_LEAST_ROWS", 10**9)
+    X = rng.uniform(size=(700, 4))
+    y = 2.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + np.sin(4 * X[:, 2])
+    model = TunedRegressor(random_state=0, leaf_rows=200, n_landmarks=50).fit(X[:600], y[:600])
+    held = HeldTargets.of(Numbers("test"), y[:600, None])
+    model.boosted_, model.boosted_share_ = CrossFit(X[:600], held, 0).fit(1.0)[0], 0.4
     close(run(model, X, "float64")["prediction"], model.predict(X), "float64")
 
 

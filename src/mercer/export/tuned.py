@@ -46,7 +46,11 @@ def tuned_table(model: "TunedRegressor | TunedClassifier", graph: Graph) -> Mapp
 def _results(
     model: "TunedRegressor | TunedClassifier", graph: Graph, columns: Sequence[Tensor]
 ) -> Mapping[str, Tensor]:
-    scores = _scores(model, graph, _prepared(model.preparation_, graph, columns))
+    numbers = _encoded(model.preparation_, graph, columns)
+    scores = _scores(model, graph, _scaled_columns(model.preparation_, graph, numbers))
+    if model.boosted_ is not None:
+        boosted = _tree_scores(model.boosted_, graph, graph.concatenate(numbers))
+        scores = scores + (boosted - scores) * model.boosted_share_
     if isinstance(model, TunedRegressor):
         narrow = scores.cast(graph.dtype)
         return {"prediction": narrow.flat() if model.is_flat else narrow}
@@ -68,6 +72,15 @@ def _split(X: Tensor, n_columns: int) -> list[Tensor]:
 
 def _prepared(model: ColumnPreparation, graph: Graph, columns: Sequence[Tensor]) -> Tensor:
     """Write the prepared columns in float64."""
+    return _scaled_columns(model, graph, _encoded(model, graph, columns))
+
+
+def _scaled_columns(model: ColumnPreparation, graph: Graph, numbers: Sequence[Tensor]) -> Tensor:
+    return graph.concatenate([_scaled(model.scaling_, j, x) for j, x in enumerate(numbers)])
+
+
+def _encoded(model: ColumnPreparation, graph: Graph, columns: Sequence[Tensor]) -> list[Tensor]:
+    """Write the columns of numbers, not scaled, in float64."""
     encoding = model.encoding_
     parts = [part for column, x in zip(encoding.columns, columns, strict=True) for part in _numbers(column, x)]
     numbers = [parts[j] for j in encoding.kept.tolist()]
@@ -76,7 +89,7 @@ def _prepared(model: ColumnPreparation, graph: Graph, columns: Sequence[Tensor])
         numbers += _split(means, statistics.n_targets)
     if encoding.trees is not None:
         numbers += _split(_tree_scores(encoding.trees, graph, graph.concatenate(numbers)), encoding.trees.n_targets)
-    return graph.concatenate([_scaled(model.scaling_, j, x) for j, x in enumerate(numbers)])
+    return numbers
 
 
 def _tree_scores(trees: BoostedTrees, graph: Graph, rows: Tensor) -> Tensor:

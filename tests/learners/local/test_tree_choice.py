@@ -1,10 +1,14 @@
 """Whether predictions of trees become columns: on tables that jump, not on smooth ones; saved models, importances."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mercer import TunedClassifier, TunedRegressor
+from mercer.data import as_blocks
 from mercer.learners.local import tree_choice
+from mercer.state import UnsoundError, check_stored
 from mercer.storage import dumps, loads
 
 
@@ -61,6 +65,45 @@ def test_importances_go_to_the_columns_of_the_trees(pair):
     assert model.feature_importances_.shape == (6,)
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert model.feature_importances_[[0, 1, 3]].min() > 0.02
+
+
+@pytest.fixture
+def no_columns(monkeypatch):
+    """Let the search with columns of trees always be worse, so that trees can be part of the mean only."""
+
+    def worse(self, plain, trees, predicted):
+        search = self.new_search(self.numbers, [plain.scaling.method], plain.search.leaders)
+        return replace(plain, search=search, choice=replace(plain.choice, error=np.inf))
+
+    monkeypatch.setattr(tree_choice.TreeChoice, "_with_trees", worse)
+
+
+def test_trees_that_are_no_columns_are_part_of_the_mean(pair, no_columns):
+    _, alone, X, y = pair
+    rng = np.random.RandomState(0)
+    rows, f = jumps(rng, 4000)
+    targets = f + 0.3 * rng.standard_normal(4000)
+    model = TunedRegressor(random_state=0, leaf_rows=500, n_landmarks=100).fit(rows[:1500], targets[:1500])
+    assert model.preparation_.encoding_.trees is None
+    assert 0 < model.boosted_share_ <= 1
+    assert f"share {model.boosted_share_:.2f}" in model.report_.chosen["boosted trees"]
+    gains = (alone.predict(X) - y) ** 2 - (model.predict(X) - y) ** 2
+    assert gains.mean() > 4.75 * gains.std() / len(y) ** 0.5  # of no gain, that is a false alarm in 1e-6 runs
+    # In the units of y, and the mean of both models, whatever the source of the rows.
+    mean = (1 - model.boosted_share_) * alone.predict(X) + model.boosted_share_ * model.boosted_.scores(X)[:, 0]
+    np.testing.assert_allclose(model.predict(X), mean)
+    np.testing.assert_array_equal(model.predict(as_blocks(X, block_rows=700)), model.predict(X))
+    np.testing.assert_array_equal(loads(dumps(model)).predict(X), model.predict(X))
+    assert abs(model.loo_score_ - model.score(X, y)) < 0.05
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_what_no_fit_makes_is_refused(pair, no_columns, rng):
+    X, f = jumps(rng, 600)
+    model = TunedRegressor(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, f)
+    model.boosted_share_ = 1.5
+    with pytest.raises(UnsoundError, match="boosted_share_ must be at most 1"):
+        check_stored(model)
 
 
 def test_a_smooth_table_does_without_trees(rng):

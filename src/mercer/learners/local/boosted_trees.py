@@ -1,7 +1,7 @@
 """Predictions of boosted symmetric trees as columns of a table, for targets that jump along single columns."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from mercer.state import Count, Integers, Reals, Sizes, Stored, part, require
 # Folds of the rows: each is predicted by trees that have not seen it.
 _FOLDS = 4
 # Trees at most, and trees without a lower error after which no more are grown.
-_MOST_TREES, _PATIENCE = 500, 40
+_MOST_TREES, _PATIENCE = 350, 30
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
 # trees that predict much worse say little that the model does not know.
-_EARLY, _HOPELESS, _NEAR = 100, 2.0, 1.5
+_EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
 # Rows per block of predictions: their comparisons with all thresholds stay in cache.
 _BLOCK_ROWS = 64
 # The threshold of a level that splits nothing.
@@ -79,8 +79,12 @@ class BoostedTrees:
         totals = np.bincount(self.columns.ravel(), spread.ravel(), self.n_columns)
         return totals / totals.sum() if totals.sum() > 0 else np.full(self.n_columns, 1 / self.n_columns)
 
+    def in_units(self, unit: Array, centre: Array) -> "BoostedTrees":
+        """Return trees whose scores are those of these times ``unit`` (k,) plus ``centre`` (k,)."""
+        return replace(self, values=self.values * unit, intercept=self.intercept * unit + centre)
+
     def scores(self, rows: Array) -> Array:
-        """Return the scores (n, k) of prepared rows, float64."""
+        """Return the scores (n, k) of rows of numbers that are not scaled, float64."""
         out = np.empty((len(rows), self.n_targets))
         digits = 2 ** np.arange(self.columns.shape[1])[::-1]
         first = np.arange(self.n_trees) * self.values.shape[1]

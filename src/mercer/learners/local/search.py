@@ -26,7 +26,7 @@ _LEAST_SAMPLE = 1024
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 # Leaves and landmarks of the fits that choose a kernel, and rows per leaf at most: half of the usual leaf, at an eighth
 # of the cost. Small tables have leaves of twice as many rows.
-_LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 6, 128, 512, 4096
+_LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 4, 128, 512, 4096
 # Leaves, rows per leaf and landmarks of the fits that choose the last ridge, and the step: the final leaves are larger.
 _LAST_LEAVES, _LAST_LEAF_ROWS, _LAST_LANDMARKS, _LAST_STEP = 3, 1024, 256, 2.0
 # Kernels of a distance r in units of the median Euclidean distance, with the scales at which they begin.

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
-from mercer.learners.local.boosted_trees import CrossFit
+from mercer.learners.local.boosted_trees import BoostedTrees, CrossFit
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
@@ -26,13 +26,18 @@ NewSearch = Callable[[Array, Sequence[str], Sequence[Choice]], Search]
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a search: how columns become numbers and how these are scaled, the rows, and the choice."""
+    """The result of a search: how columns become numbers and how these are scaled, the rows, and the choice.
+
+    ``trees`` are trees that were fitted and are no columns, with predictions (n, k) of each row by trees that have not
+    seen it: a mean of both models may be better than each.
+    """
 
     encoding: TableEncoding
     search: Search
     scaling: ColumnScaling
     rows: Array
     choice: Choice
+    trees: tuple[BoostedTrees, Array] | None = None
 
     @classmethod
     def of(cls, encoding: TableEncoding, search: Search) -> "Found":
@@ -77,13 +82,15 @@ class TreeChoice:
         if few or search.ended != "done":
             return plain
         try:
-            other = self._with_trees(plain)
+            trees = self._trees(plain)
+            if trees is None:
+                return plain
+            plain = replace(plain, trees=trees)
+            other = self._with_trees(plain, *trees)
         except KeyboardInterrupt:
             if not self.keep_interrupted:
                 raise
             search.ended = "interrupted"
-            return plain
-        if other is None:
             return plain
         search.trials += [trial._replace(what=f"{trial.what}, with trees") for trial in other.search.trials]
         if other.search.ended == "interrupted":
@@ -94,7 +101,7 @@ class TreeChoice:
         other.search.trials = search.trials
         return other
 
-    def _with_trees(self, plain: Found) -> Found | None:
+    def _trees(self, plain: Found) -> tuple[BoostedTrees, Array] | None:
         start = time.monotonic()
         found = CrossFit(self.numbers, self.held, self.seed).fit(plain.choice.error, self.deadline)
         if found is None:
@@ -103,5 +110,8 @@ class TreeChoice:
         squares = self.held.weight @ (self.held.Y - predicted) ** 2 / self.held.weight.sum()
         error = float(np.mean(squares / variances(self.held.Y, self.held.weight)))
         plain.search.note(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
+        return found
+
+    def _with_trees(self, plain: Found, trees: BoostedTrees, predicted: Array) -> Found:
         search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method], plain.search.leaders)
         return Found.of(plain.encoding.with_trees(trees), search)

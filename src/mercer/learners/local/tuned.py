@@ -26,7 +26,8 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     Columns are prepared (``ColumnPreparation``; the scaling is chosen). A metric is learned from gradients of a quick
     fit, diagonal and full. Kernel (Laplace of L1 and of Euclidean distances, Matern 3/2, Gaussian), scale and ridge are
     chosen by leave-one-out errors on a few whole leaves. The model is ``LocalKernelRidge`` on all rows. Where they
-    help, predictions of boosted trees are one more column of the rows: trees place jumps. No validation set is needed.
+    help, predictions of boosted trees are one more column of the rows, or part of the mean: trees place jumps. No
+    validation set is needed.
 
     Parameters
     ----------
@@ -59,6 +60,10 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         A ridge regression on Fourier features of low order, where its mean with ``model_`` has a lower error.
     low_order_share_ : float
         Its share in the mean.
+    boosted_ : BoostedTrees or None
+        Boosted trees that are no columns, where a mean with them has a lower error.
+    boosted_share_ : float
+        Their share in the mean.
     intervals_ : Intervals
         What ``predict_interval`` uses.
     loo_score_ : float
@@ -105,13 +110,13 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         With ``return_std`` also return the standard deviation of a new target about its prediction: the size of the
         residual that ``intervals_`` expects for the row.
         """
-        rows = self._prepared(X)
-        scores = self._scores_of(rows)
+        prepared = self._prepared(X)
+        scores = self._scores_of(prepared)
         shaped = scores.ravel() if self._is_flat else scores
         if not return_std:
             return shaped
         with self._threads():
-            deviations = self.intervals_.standard_deviations(rows)
+            deviations = self.intervals_.standard_deviations(prepared.rows)
         return shaped, deviations.ravel() if self._is_flat else deviations
 
     @property
@@ -135,10 +140,10 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         -------
         ndarray of shape (n, 2), or (n, n_targets, 2) for several targets
         """
-        rows = self._prepared(X)
-        centre = self._scores_of(rows)
+        prepared = self._prepared(X)
+        centre = self._scores_of(prepared)
         with self._threads():
-            half = self.intervals_.half_widths(type(self).__name__, rows, coverage)
+            half = self.intervals_.half_widths(type(self).__name__, prepared.rows, coverage)
         both = np.stack([centre - half, centre + half], axis=-1)
         return both[:, 0] if self._is_flat else both
 
@@ -162,6 +167,10 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     def _standardised(self, held: HeldTargets[Numbers]) -> HeldTargets[Targets]:
         scaled = held.Y / self._unit(held)
         return replace(held, Y=scaled - held.weight @ scaled / held.weight.sum())
+
+    def _centre(self, held: HeldTargets[Numbers]) -> Array:
+        unit = self._unit(held)  # a sum of the largest numbers would overflow
+        return np.asarray(held.weight @ (held.Y / unit) / held.weight.sum() * unit)
 
     def _finish(self, rows: Array, held: HeldTargets[Numbers], residuals: Array) -> None:
         self._is_flat = held.targets.is_flat
@@ -194,7 +203,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     report_, preparation_, feature_importances_, n_features_in_, feature_names_in_ : as in ``TunedRegressor``
     model_ : LocalKernelRidge
         Of prepared rows, in float32 where they are more than 4096, on targets of +1 and -1.
-    low_order_, low_order_share_ : as in ``TunedRegressor``
+    low_order_, low_order_share_, boosted_, boosted_share_ : as in ``TunedRegressor``
     calibration_ : Calibration
         From leave-one-out scores to probabilities.
     sets_ : PredictionSets

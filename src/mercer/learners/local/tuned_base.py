@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Generic, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from mercer.data.raw_table import RawTable
 from mercer.fitting import HeldTargets, Numbers, Passes, Targets, held_rows
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import Learner
+from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.category_choice import CategoryChoice
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.low_order import LowOrderRidge, blend
@@ -25,7 +26,7 @@ from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Choice, Search
-from mercer.learners.local.tree_choice import TreeChoice
+from mercer.learners.local.tree_choice import Found, TreeChoice
 from mercer.learners.training_rows import check_width, training_rows
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.leaf_sample import variances
@@ -40,11 +41,18 @@ _BLOCK_ROWS = 2**14
 # Up to so many rows there is one leaf, and else so many rows per leaf.
 _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 # Rows of the fits whose time says how long a tree takes, about.
-_SEARCH_ROWS = 3072
+_SEARCH_ROWS = 2048
 # Up to so many rows all factors are float64, which costs little there.
 _FLOAT64_ROWS = 4096
 
 T = TypeVar("T", bound=Targets)
+
+
+class Prepared(NamedTuple):
+    """Prepared rows, and the scores (n, k) of boosted trees that are no columns of these; None without such trees."""
+
+    rows: Array
+    boosted: Array | None
 
 
 class TunedEstimator(Learner, Generic[T]):
@@ -59,6 +67,8 @@ class TunedEstimator(Learner, Generic[T]):
         model_=Member(LocalKernelRidge),
         low_order_=Member(LowOrderRidge, nullable=True),
         low_order_share_=Real(0.0),
+        boosted_=Member(BoostedTrees, nullable=True),
+        boosted_share_=Real(0.0),
         report_=Member(TuningReport),
         feature_importances_=Reals(("d",), 0.0),
         loo_score_=Real(),
@@ -68,6 +78,8 @@ class TunedEstimator(Learner, Generic[T]):
     model_: LocalKernelRidge
     low_order_: LowOrderRidge | None
     low_order_share_: float
+    boosted_: BoostedTrees | None
+    boosted_share_: float
     loo_score_: float
 
     def __init__(
@@ -123,11 +135,12 @@ class TunedEstimator(Learner, Generic[T]):
         self._begin("columns")
         table, held = self._table(X, y, sample_weight, seed)
         self._begin("first trial")
-        search, rows, choice = self._search(table, held, seed, start)
+        found = self._search(table, held, seed, start)
+        search, rows, choice = found.search, found.rows, found.choice
         n_trees = 1 if search.ended == "interrupted" else self._trees_in_time(search.trials, len(rows), start)
         self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)
-        residuals = self._blend(search, rows, held, seed)
+        residuals = self._with_boosted(found, held, self._blend(search, rows, held, seed))
         self._finish(rows, held, residuals)
         self.feature_importances_ = self._importances(search.importances * rows.var(axis=0, dtype=np.float64))
         error = self._error(held, residuals)
@@ -135,6 +148,8 @@ class TunedEstimator(Learner, Generic[T]):
         trees = self.preparation_.encoding_.trees
         if trees is not None:
             chosen["boosted trees"] = f"{trees.n_trees}, their predictions are columns"
+        if self.boosted_ is not None:
+            chosen["boosted trees"] = f"{self.boosted_.n_trees}, share {self.boosted_share_:.2f}"
         if self.low_order_ is not None:
             chosen["low order"] = f"order {self.low_order_.feature_map.order:g}, share {self.low_order_share_:.2f}"
         self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
@@ -168,8 +183,8 @@ class TunedEstimator(Learner, Generic[T]):
         kept = held.kept
         return (table, held) if kept.all() else (table.some(kept), held.some(kept))
 
-    def _search(self, table: RawTable, held: HeldTargets[T], seed: int, start: float) -> tuple[Search, Array, Choice]:
-        """Choose how columns are prepared, the metric and the kernel; return the prepared rows."""
+    def _search(self, table: RawTable, held: HeldTargets[T], seed: int, start: float) -> Found:
+        """Choose how columns are prepared, the metric and the kernel."""
         preparation, standardised = self.preparation_, self._standardised(held)
         names = preparation.column_names
         plain = TableEncoding.of(table, names, sample_weight=held.weight)
@@ -198,7 +213,7 @@ class TunedEstimator(Learner, Generic[T]):
         found = choice.best(encoding, trials)
         preparation.encoding_, preparation.method = found.encoding, found.scaling.method
         preparation.scaling_ = found.scaling
-        return found.search, found.rows, found.choice
+        return found
 
     def _fit_model(
         self, search: Search, choice: Choice, n_trees: int, rows: Array, held: HeldTargets[T], seed: int
@@ -228,32 +243,57 @@ class TunedEstimator(Learner, Generic[T]):
             self.low_order_, self.low_order_share_ = model, share
         return (1 - share) * residuals + share * other
 
+    def _with_boosted(self, found: Found, held: HeldTargets[T], residuals: Array) -> Array:
+        """Keep boosted trees that are no columns where a mean with them is better; return the residuals of the mean.
+
+        Both models are judged on rows that they have not seen, by leave-one-out and by folds.
+        """
+        self.boosted_, self.boosted_share_ = None, 0.0
+        if found.trees is None:
+            return residuals
+        trees, predicted = found.trees
+        unit = self._unit(held)
+        centre = self._centre(held)
+        other = held.Y - (predicted * unit + centre)
+        share = blend(residuals, other, held.weight, variances(held.Y, held.weight))
+        if share > 0:
+            self.boosted_, self.boosted_share_ = trees.in_units(unit, centre), share
+        return (1 - share) * residuals + share * other
+
     @staticmethod
     def _error(held: HeldTargets[T], residuals: Array) -> float:
         """Return the mean square of residuals in units of the variance of the targets."""
         return float(np.mean(held.weight @ residuals**2 / held.weight.sum() / variances(held.Y, held.weight)))
 
-    def _prepared(self, X: RowsLike | Frame | Blocks) -> Array:
+    def _prepared(self, X: RowsLike | Frame | Blocks) -> Prepared:
         check_is_fitted(self)
         if isinstance(X, Blocks):
             check_width(self, X)
             blocks = X.recut(_BLOCK_ROWS, type(self).__name__)
-            return np.concatenate([self._prepared(block.X) for block in blocks.labelled()])
+            rows, boosted = zip(*(self._prepared(block.X) for block in blocks.labelled()), strict=True)
+            return Prepared(np.concatenate(rows), None if self.boosted_ is None else np.concatenate(boosted))
         owner, preparation = type(self).__name__, self.preparation_
         numbers = preparation.encoding_.numbers(RawTable.of(owner, preparation.checked(X, reset=False)), owner)
-        return preparation.scaling_.transform(numbers, preparation.dtype_)
+        rows = preparation.scaling_.transform(numbers, preparation.dtype_)
+        return Prepared(rows, None if self.boosted_ is None else self.boosted_.scores(numbers))
 
-    def _scores_of(self, rows: Array) -> Array:
+    def _scores_of(self, prepared: Prepared) -> Array:
         """Return the scores (n, k) of prepared rows, float64."""
+        rows, boosted = prepared
         with self._threads():
             scores: Array = self.model_.predict(rows).astype(np.float64)
             if self.low_order_ is not None:
                 scores += self.low_order_share_ * (self.low_order_.scores(rows) - scores)
+        if boosted is not None:
+            scores += self.boosted_share_ * (boosted - scores)
         return scores
 
     def _importances(self, gradients: Array) -> Array:
         """Return the share of each column of X in the squares of gradient times deviation of the prepared columns."""
-        totals = self.preparation_.encoding_.importances(gradients)
+        shares = gradients / (gradients.sum() or 1.0)
+        if self.boosted_ is not None:
+            shares = shares + self.boosted_share_ * (self.boosted_.importances - shares)
+        totals = self.preparation_.encoding_.importances(shares)
         return totals / totals.sum() if totals.sum() > 0 else totals
 
     def _leaf_rows(self, n_rows: int, *, hurried: bool = False) -> int:
@@ -300,6 +340,11 @@ class TunedEstimator(Learner, Generic[T]):
         if self.low_order_ is not None:
             shape = (self.low_order_.n_columns, self.low_order_.n_targets)
             require(shape == (width, self.model_.loo_residuals_.shape[1]), "low_order_ must be of the shape of model_")
+        require(self.boosted_share_ <= 1, "boosted_share_ must be at most 1")
+        if self.boosted_ is not None:
+            shape = (self.boosted_.n_columns, self.boosted_.n_targets)
+            require(shape == (width, self.model_.loo_residuals_.shape[1]), "boosted_ must be of the shape of model_")
+            require(self.preparation_.encoding_.trees is None, "boosted_ must not be columns too")
 
     def _targets(self) -> T:
         """Return what y means."""
@@ -308,6 +353,10 @@ class TunedEstimator(Learner, Generic[T]):
     def _unit(self, held: HeldTargets[T]) -> Array:
         """Return what divides the targets of the search."""
         return np.ones(held.Y.shape[1])
+
+    def _centre(self, held: HeldTargets[T]) -> Array:
+        """Return what is subtracted from the targets of the search before they are divided."""
+        return np.zeros(held.Y.shape[1])
 
     def _standardised(self, held: HeldTargets[T]) -> HeldTargets[Targets]:
         """Return targets of about variance 1, for the search."""

@@ -17,7 +17,7 @@ from mercer._typing import Array
 # Bins per column.
 BINS = 128
 # Levels of a tree, its factor, and what the weight of a cell is enlarged by: a cell of few rows predicts little.
-DEPTH, RATE, PENALTY = 6, 0.1, 1.0
+DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at least and at most.
 _ROW_SHARE, _MOST_ROWS = 0.5, 2**16
 _COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 4
@@ -94,21 +94,23 @@ def boosted(bins: Bins, Y: Array, weight: Array, inside: Array, seed: int) -> It
     n_columns, n_all = bins.codes.shape
     n_bins = max((len(edges) + 1 for edges in bins.edges), default=1)
     predicted = np.zeros(Y.shape)
-    n_rows = min(int(np.ceil(_ROW_SHARE * len(inside))), _MOST_ROWS)
+    row_share = min(_ROW_SHARE, _MOST_ROWS / len(inside))
     n_some = min(n_columns, max(_LEAST_COLUMNS, int(np.ceil(_COLUMN_SHARE * n_columns))))
-    of_inside = weight[inside]
+    fitted = np.zeros(n_all)  # the weight of the rows that are fitted, 0 for others
+    fitted[inside] = weight[inside]
+    residuals = Y * fitted[:, None]
     while True:
-        residuals = Y[inside] - predicted[inside]
-        residuals *= of_inside[:, None]
-        seen = np.sort(rng.permutation(len(inside))[:n_rows])
+        seen = inside[rng.random_sample(len(inside)) < row_share]
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
-        sums = np.column_stack([residuals[seen], of_inside[seen]])
-        found = core.grow_symmetric_tree(bins.codes, inside[seen], sums, columns, n_bins, PENALTY, DEPTH)
+        sums = np.column_stack([residuals[seen], fitted[seen]])
+        found = core.grow_symmetric_tree(bins.codes, seen, sums, columns, n_bins, PENALTY, DEPTH)
         tree = Tree(*found, np.empty((2 ** len(found[0]), Y.shape[1])))
-        cells = tree.cells(bins.codes)
-        of_cells, n_cells = cells[inside] if len(inside) < n_all else cells, len(tree.values)
-        total = np.bincount(of_cells, of_inside, n_cells) + PENALTY
-        for k, residual in enumerate(residuals.T):
-            tree.values[:, k] = RATE * np.bincount(of_cells, residual, n_cells) / total
-        predicted += tree.values[cells]
+        cells, n_cells = tree.cells(bins.codes), len(tree.values)
+        total = np.bincount(cells, fitted, n_cells) + PENALTY
+        for k in range(Y.shape[1]):
+            tree.values[:, k] = RATE * np.bincount(cells, residuals[:, k], n_cells) / total
+        step = tree.values[cells]
+        predicted += step
+        step *= fitted[:, None]
+        residuals -= step
         yield tree, predicted

@@ -32,8 +32,9 @@ from mercer.parallel import for_each_block, one_blas_thread
 _JITTER = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-10}
 # The ridge of a leaf without a Cholesky factor is multiplied by this number, at most this number of times.
 _GROWTH, _MOST_GROWTHS = 4.0, 16
-# The part of the memory that may hold factors between two passes; factors that need more are computed twice.
-_HELD_SHARE = 0.25
+# The part of the memory, and the bytes, that may hold factors between two passes; factors that need more are computed
+# twice: the memory of a fit then does not grow with the machine.
+_HELD_SHARE, _HELD_BYTES = 0.25, 2**30
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ class LeafSystem:
     Notes
     -----
     Time O(n (L^2 / 3 + 2 L m + m^2 / 2 + L d)) for leaves of L rows and m landmarks, about twice that with
-    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (L + m) numbers where a quarter of
-    the memory holds them: the factors are then computed once instead of twice, with the same bits.
+    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (L + m) numbers where 1 GiB and
+    a quarter of the memory hold them: the factors are then computed once instead of twice, with the same bits.
     """
 
     def __init__(
@@ -167,7 +168,7 @@ class LeafSystem:
     def _factors(self, alpha: float, weight: Array) -> "_Factors":
         sizes = [len(rows) for rows in self.leaves]
         n_bytes = sum(size * (size + self.n_landmarks) for size in sizes) * self.dtype.itemsize
-        holds = len(sizes) == 1 or n_bytes <= _HELD_SHARE * memory_budget().n_bytes
+        holds = len(sizes) == 1 or n_bytes <= min(_HELD_SHARE * memory_budget().n_bytes, _HELD_BYTES)
         return _Factors(lambda b: self._factor(b, alpha, weight), len(sizes), holds=holds)
 
     def _between(self, factors: "_Factors", targets: Array) -> tuple[Array, Array]:
