@@ -98,8 +98,8 @@ def rows(n_rows: int) -> dict[str, np.ndarray]:
 def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Client]]:
     """Start worker processes, each with one thread.
 
-    On a busy machine a worker takes minutes to start. By default, ``LocalCluster`` drops a worker that is not back
-    after 15 seconds, and starts no other one.
+    ``LocalCluster`` looks at a lost worker again after 15 seconds by default. If the worker is not back then, or is lost
+    a second time, the cluster drops it and starts no other one.
     """
     options = {
         "threads_per_worker": 1,
@@ -111,7 +111,7 @@ def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Clie
     settings = {
         "distributed.scheduler.allowed-failures": 1000,
         "distributed.worker.profile.enabled": False,
-        "distributed.deploy.lost-worker-timeout": f"{SLOW}s",
+        "distributed.deploy.lost-worker-timeout": "1 day",
     }
     with dask.config.set(settings), LocalCluster(n_workers=n_workers, **options) as workers, Client(workers) as client:
         yield workers, client

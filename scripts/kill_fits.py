@@ -27,6 +27,7 @@ import numpy as np
 
 import mercer
 from mercer.checkpoints import CheckpointWarning
+from mercer.learners import BudgetClassifier, KitchenSinksClassifier
 
 _ATTRIBUTES = ("coef_", "intercept_", "cluster_centers_", "labels_", "alpha_", "scores_", "n_seen_", "n_mistakes_")
 _PLACES = ("written", "synced", "renamed")
@@ -82,6 +83,10 @@ def learners(folder: Path) -> dict[str, Learner]:
             "4MB",
         ),
         "FOGD": Learner(mercer.FOGDClassifier(kernel, n_components=256, random_state=0), lambda: (X, labels), "2GB"),
+        "budget": Learner(BudgetClassifier(kernel, budget=300, random_state=0), lambda: (X, labels), "2GB"),
+        "kitchen sinks": Learner(
+            KitchenSinksClassifier(n_components=128, random_state=0), lambda: (X[few], labels[few]), "2GB"
+        ),
     }
 
 

@@ -8,7 +8,8 @@ import click
 from mercer.cli.faults import MODEL, Fault
 from mercer.cli.models import load_model
 from mercer.cli.options import MachineOptions, SourceOptions, machine_options, source_options
-from mercer.cli.predict import OutputOptions, RowResults, output_options, stream
+from mercer.cli.predict import RowResults, output_options, stream
+from mercer.cli.row_output import OutputOptions
 
 if TYPE_CHECKING:
     from mercer._typing import Array

@@ -130,7 +130,8 @@ def _pyarrow(kind: str) -> ModuleType:
         import pyarrow as pa  # noqa: PLC0415 - optional
     except ImportError:
         raise ImportError(f"writing {kind} needs pyarrow. Install it with pip install 'mercer[data]'.") from None
-    return pa
+    module: ModuleType = pa
+    return module
 
 
 class ArrowWriter:

@@ -191,7 +191,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
         if y is None:
             raise ValueError(f"{name}: {_BOTH_VIEWS}")
         x_scores, y_scores = self._both_scores(X, y)
-        return float(Correlations.of(x_scores.shape[1]).update(x_scores, y_scores, sample_weight).values().mean())
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(Correlations.of(x_scores.shape[1]).update(x_scores, y_scores, weight).values().mean())
 
     def _score_of(self, blocks: Blocks) -> float:
         name, empty = type(self).__name__, Correlations.of(self.x_weights_.shape[1])

@@ -100,7 +100,7 @@ def written(estimator: Any, method: str, X: RowsLike | Blocks, out: Any) -> Arra
             writer: NpyWriter | None = None
             for _, found in _results(estimator, method, blocks):
                 columns = list(_storable(estimator, found).T) if found.ndim == 2 else [_storable(estimator, found)]
-                writer = writer or NpyWriter(file, [""] * len(columns))
+                writer = writer or NpyWriter(file, [""] * len(columns), {})
                 writer.write(columns)
             if writer is not None:
                 writer.close()

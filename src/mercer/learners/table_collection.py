@@ -128,7 +128,7 @@ def _learner(model: "TableModel") -> Any:
     return learner
 
 
-def lazy_predictions(model: "TableModel", method: str, frame: Any) -> Any:
+def lazy_predictions(model: "TableModel", method: str, frame: Any) -> Array:
     """Return ``predict`` or ``predict_proba`` of each partition of a Dask data frame, as a lazy series or frame."""
     import dask  # noqa: PLC0415 - optional
     from dask.dataframe.dispatch import make_meta  # noqa: PLC0415
@@ -147,7 +147,8 @@ def lazy_predictions(model: "TableModel", method: str, frame: Any) -> Any:
     used = frame[[name for name in frame.columns if str(name) in model.kinds]]
     meta = as_pandas(example, make_meta(used).index[:0])
     embedded = dask.delayed(model, pure=False, traverse=False)
-    return used.map_partitions(_predicted, embedded, method, meta=meta, enforce_metadata=False)
+    found: Array = used.map_partitions(_predicted, embedded, method, meta=meta, enforce_metadata=False)
+    return found
 
 
 def _example(model: "TableModel", method: str) -> Array:
