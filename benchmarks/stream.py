@@ -29,7 +29,7 @@ WIDTHS = {"ridge": 1024, "logistic": 512}
 
 
 class Rows:
-    """A function of no arguments that yields the rows in pieces, the same in every pass; it counts the passes."""
+    """A function of no arguments that yields the rows in pieces, the same in every pass; it counts whole passes."""
 
     def __init__(self, n_rows: int, *, labels: bool, seed: int = 0):
         self.n_rows, self.n_passes, self._labels, self._seed = n_rows, 0, labels, seed
@@ -39,9 +39,9 @@ class Rows:
 
     def __call__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the rows of a pass."""
-        self.n_passes += 1
         for number, first in enumerate(range(0, self.n_rows, PIECE)):
             yield self._piece(number, min(PIECE, self.n_rows - first))
+        self.n_passes += 1  # not for a look at the first piece
 
     def _piece(self, number: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
         draw = np.random.Generator(np.random.SFC64([self._seed, number]))

@@ -98,8 +98,8 @@ def rows(n_rows: int) -> dict[str, np.ndarray]:
 def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Client]]:
     """Start worker processes, each with one thread.
 
-    ``LocalCluster`` looks at a lost worker again after 15 seconds by default. If the worker is not back then, or is lost
-    a second time, the cluster drops it and starts no other one.
+    ``LocalCluster`` looks at a lost worker again after 15 seconds by default. If the worker is not back then, or is
+    lost a second time, the cluster drops it and starts no other one.
     """
     options = {
         "threads_per_worker": 1,
