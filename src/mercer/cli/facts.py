@@ -125,10 +125,12 @@ def next_step(model: "TableModel", output: str) -> str:
 def _next_step(model: "TableModel", output: str) -> str:
     name, score = type(model.learner_).__name__, model.loo_score_ if model.loo_score_ is not None else model.score_
     best = max(model.baselines_.values(), default=0.0)
-    if score is not None and score < best + 0.005:
-        return "the model hardly beats the baselines: look for other columns, or for rows whose target is wrong"
+    is_weak = score is not None and score < best + 0.005
     if not name.startswith("Tuned"):
-        return "mercer train without --model, --kernel, -D and --method chooses everything itself"
+        way = "mercer train without --model, --kernel, -D and --method chooses everything itself"
+        return f"the model hardly beats the baselines: {way}" if is_weak else way
+    if is_weak:
+        return "the model hardly beats the baselines: look for other columns, or for rows whose target is wrong"
     what = "intervals" if model.task_ == "regression" else "sets of classes; --scores adds probabilities"
     return f"mercer predict {output} new.csv --interval 0.9   ({what})"
 
