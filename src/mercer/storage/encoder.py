@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from mercer._typing import Array, Csr
 from mercer.kernels import Kernel
-from mercer.storage import registry
+from mercer.storage import foreign, registry
 from mercer.storage.errors import ModelFileError
 from mercer.storage.views import memory_of, root_of, view_of
 
@@ -171,6 +171,7 @@ class Encoder:
         return {"kind": "kernel", "class": name, "fields": self._fields(params, where, depth)}
 
     def _estimator(self, value: BaseEstimator, where: str, depth: int) -> Node:
+        value = foreign.with_named_columns(value)
         name, params = registry.name_of(type(value)), value.get_params(deep=False)
         if name is None:
             raise _refused_class(value, where)

@@ -1,11 +1,13 @@
 """What model files hold of the classes of scikit-learn; the classes of mercer declare this themselves."""
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer, make_column_selector
 
 from mercer.state import (
     Count,
@@ -198,6 +200,24 @@ STORED: Mapping[str, Mapping[str, Kind]] = {
 def stored_value(estimator: BaseEstimator, name: str) -> Any:
     """Return what a model file holds of a fitted estimator of scikit-learn under a name."""
     return vars(estimator)[STORED[type(estimator).__name__][name].attribute or name]
+
+
+def with_named_columns(estimator: BaseEstimator) -> BaseEstimator:
+    """Return a ``ColumnTransformer`` that names the columns which ``make_column_selector`` found in ``fit``.
+
+    The selector looks at the types of the columns of ``fit`` alone: a fitted transformer has no more use for it.
+    Others are returned as they are.
+    """
+    if not isinstance(estimator, ColumnTransformer) or not hasattr(estimator, "transformers_"):
+        return estimator
+    found = stored_value(estimator, "columns")
+    named = [
+        (name, member, list(columns) if isinstance(given, make_column_selector) else given)
+        for (name, member, given), columns in zip(estimator.transformers, found, strict=True)
+    ]
+    twin = copy(estimator)
+    twin.transformers = named
+    return twin
 
 
 def check(estimator: BaseEstimator, *, is_fitted: bool) -> None:
