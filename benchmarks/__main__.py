@@ -20,7 +20,7 @@ TABLES = [
     "unsupervised",
     "wide_sparse",
 ]
-STUDIES = ["stream", "structured_accuracy", "tables", "tolerance", "wide"]  # with arguments and results of their own
+STUDIES = ["coverage", "stream", "structured_accuracy", "tables", "tolerance", "wide"]  # with arguments and results of their own
 
 
 def main() -> None:

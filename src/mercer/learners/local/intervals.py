@@ -19,6 +19,8 @@ _ALPHAS = (1.0, 3.0, 10.0, 30.0)
 _ROWS, _CHOICE_ROWS = 2**13, 2**11
 # Rows of its leaves at most, and of the leaves of fits that choose: half as many rows take an eighth of the time.
 _LEAF_ROWS, _CHOICE_LEAF_ROWS = 1024, 512
+# Its landmarks at most.
+_LANDMARKS = 128
 # The kernel of the model of sizes that does not know the learned metric: noise may depend on columns that y does not.
 _PLAIN = Matern(1.5, length_scale="median")
 
@@ -137,7 +139,7 @@ def _size_ridge(
         alpha=alpha,
         alphas=_ALPHAS,
         n_trees=1,
-        n_landmarks=model.n_landmarks,
+        n_landmarks=min(model.n_landmarks, _LANDMARKS),
         leaf_rows=min(model.leaf_rows, leaf_rows),
         random_state=model.random_state,
     )

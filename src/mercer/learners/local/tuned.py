@@ -55,7 +55,7 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     preparation_ : ColumnPreparation
         ``preparation_.encoding_.trees`` are the boosted trees, or None.
     model_ : LocalKernelRidge
-        Of prepared rows, in float32 where they are more than 4096, with one column per target.
+        Of prepared rows, in float32 where they are more than 1024, with one column per target.
     low_order_ : LowOrderRidge or None
         A ridge regression on Fourier features of low order, where its mean with ``model_`` has a lower error.
     low_order_share_ : float
@@ -202,7 +202,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     classes_ : ndarray
     report_, preparation_, feature_importances_, n_features_in_, feature_names_in_ : as in ``TunedRegressor``
     model_ : LocalKernelRidge
-        Of prepared rows, in float32 where they are more than 4096, on targets of +1 and -1.
+        Of prepared rows, in float32 where they are more than 1024, on targets of +1 and -1.
     low_order_, low_order_share_, boosted_, boosted_share_ : as in ``TunedRegressor``
     calibration_ : Calibration
         From leave-one-out scores to probabilities.

@@ -43,7 +43,7 @@ _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 # Rows of the fits whose time says how long a tree takes, about.
 _SEARCH_ROWS = 2048
 # Up to so many rows all factors are float64, which costs little there.
-_FLOAT64_ROWS = 4096
+_FLOAT64_ROWS = 1024
 
 T = TypeVar("T", bound=Targets)
 
