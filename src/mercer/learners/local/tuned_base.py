@@ -258,7 +258,7 @@ class TunedEstimator(Learner, Generic[T]):
         share = blend(residuals, other, held.weight, variances(held.Y, held.weight))
         if share > 0:
             self.boosted_, self.boosted_share_ = trees.in_units(unit, centre), share
-        return (1 - share) * residuals + share * other
+        return np.asarray((1 - share) * residuals + share * other)
 
     @staticmethod
     def _error(held: HeldTargets[T], residuals: Array) -> float:
@@ -270,8 +270,9 @@ class TunedEstimator(Learner, Generic[T]):
         if isinstance(X, Blocks):
             check_width(self, X)
             blocks = X.recut(_BLOCK_ROWS, type(self).__name__)
-            rows, boosted = zip(*(self._prepared(block.X) for block in blocks.labelled()), strict=True)
-            return Prepared(np.concatenate(rows), None if self.boosted_ is None else np.concatenate(boosted))
+            parts = [self._prepared(block.X) for block in blocks.labelled()]
+            boosted = [part.boosted for part in parts if part.boosted is not None]
+            return Prepared(np.concatenate([part.rows for part in parts]), np.concatenate(boosted) if boosted else None)
         owner, preparation = type(self).__name__, self.preparation_
         numbers = preparation.encoding_.numbers(RawTable.of(owner, preparation.checked(X, reset=False)), owner)
         rows = preparation.scaling_.transform(numbers, preparation.dtype_)
