@@ -30,7 +30,7 @@ def calendar(days: Array) -> Array:
     whole = np.floor(np.clip(days, -_LAST_DAY, _LAST_DAY))
     dates = _EPOCH + np.nan_to_num(whole).astype(np.int64) * _DAY
     years = dates.astype("datetime64[Y]")
-    first, following = years.astype("datetime64[D]"), (years + 1).astype("datetime64[D]")
+    first, following = years.astype("datetime64[D]"), (years + np.timedelta64(1, "Y")).astype("datetime64[D]")
     in_year = (dates - first) / (following - first)
     in_week = (whole + 3) % 7 / 7  # 1 January 1970 was a Thursday, and Monday is 0
     turns = 2 * np.pi * np.stack([in_year, in_week, days - np.floor(days)])
