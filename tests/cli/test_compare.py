@@ -98,6 +98,17 @@ def test_a_table_is_compared_with_trees_and_the_tuned_estimator(run, here):
     assert all(0.5 < step["score"] <= 1 for step in steps if step["n_rows"] > 200)
 
 
+def test_a_small_table_has_no_maps_wider_than_its_rows(run, here):
+    rng = np.random.RandomState(0)
+    lines = [f"{a:.3f},{b:.3f},{a * b:.3f}" for a, b in rng.standard_normal((400, 2))]
+    (here / "rows.csv").write_text("\n".join(["a,b,y", *lines]))
+    done = run("compare", "rows.csv", "-t", "y", "--time-limit", "0.1", "--no-report", "--json")
+    said = json.loads(done.stdout)
+    assert {result["n_components"] for result in said["results"]} - {None} == {128}
+    assert said["train_rows"] == 280
+    assert said["notes"] == []
+
+
 def test_a_table_with_hostile_names_is_escaped_in_the_page(run, here):
     rng = np.random.RandomState(0)
     lines = [f"{a:.3f},{b:.3f},{int(a * b > 0)}" for a, b in rng.standard_normal((120, 2))]

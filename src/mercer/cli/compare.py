@@ -162,7 +162,8 @@ def _measured(data: str | None, asked: CompareOptions, reading: SourceOptions, *
         if shown:
             print_other_growth(growths[1])
     few = comparison.digits(asked.seed) if data is None else growing.head(_MAP_ROWS, _MAP_ROWS)
-    widths = list(asked.widths or _DEFAULT_WIDTHS)
+    n_rows = len(few.y_train)
+    widths = list(asked.widths) or [width for width in _DEFAULT_WIDTHS if width <= max(n_rows, _DEFAULT_WIDTHS[0])]
     results = list(comparison.compare(few, kernels, widths, C=asked.C, seed=asked.seed))
     return Compared(growths, few, results)
 
