@@ -20,7 +20,8 @@ TABLES = [
     "unsupervised",
     "wide_sparse",
 ]
-STUDIES = ["coverage", "stream", "structured_accuracy", "tables", "tolerance", "wide"]  # with arguments and results of their own
+# Studies have arguments and results of their own.
+STUDIES = ["coverage", "stream", "structured_accuracy", "tables", "tolerance", "wide"]
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """``python -m benchmarks coverage [NAME ...]``: how often intervals of the tuned regressor hold held-out targets.
 
-Every table is split 20 times, a fifth held out. The mean coverage over the splits must be within 2 points of the nominal
-one. Splits share rows: the standard error from the spread over splits is a lower bound.
+Every table is split 20 times, a fifth held out. The mean coverage over the splits must be within 2 points of the
+nominal one. Splits share rows: the standard error from the spread over splits is a lower bound.
 """
 
 import argparse
