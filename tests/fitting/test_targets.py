@@ -159,3 +159,13 @@ def test_numbers_and_streams_keep_their_labels():
     streamed = as_blocks(lambda: iter([(np.zeros((2, 1)), np.array(["a", "b"]))]))
     named = Classes("Test").of(np.array(["a", "b"]))
     assert named.coded(streamed)[0] is streamed
+
+
+def test_integers_are_checked_as_scikit_learn_checks_them():
+    """Few different integers are passed on; many are warned of, and numbers with a fraction are refused."""
+    few = np.tile([3, 7], 20)
+    np.testing.assert_array_equal(Classes("Owner").check(few), few)
+    with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
+        Classes("Owner").check(np.arange(30))
+    with pytest.raises(ValueError, match="continuous"):
+        Classes("Owner").check(np.linspace(0.1, 0.9, 30))
