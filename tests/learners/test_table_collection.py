@@ -13,6 +13,7 @@ from mercer.learners import TableModel, TunedRegressor
 
 dd = pytest.importorskip("dask.dataframe")
 
+pytestmark = pytest.mark.filterwarnings("default")  # Dask's own warnings
 N_ROWS = 600
 FEW = {"n_components": 40, "random_state": 0}
 
@@ -79,7 +80,7 @@ def test_predictions_are_lazy_and_those_of_the_partitions(target, tmp_path):
     model = _model().fit(_parts(), target, ignore=(other, "name"))
     read = []
 
-    def part(rows):
+    def part(rows, target=target):  # Dask takes functions with equal closures for one
         read.append(len(rows))
         return rows
 
