@@ -5,9 +5,11 @@
 
 #include "bindings.hpp"
 #include "graph_keys.hpp"
+#include "hashed_columns.hpp"
 #include "key_counts.hpp"
 #include "string_keys.hpp"
 #include "subsequence_values.hpp"
+#include "substring_counts.hpp"
 #include "tree_keys.hpp"
 
 namespace mercer {
@@ -142,6 +144,12 @@ int64_t most_substrings(const int64_t* offsets, int64_t n_strings, const Substri
     return n;
 }
 
+void require_codes(const Text& rows, int64_t bits) {
+    for (int64_t c = 0; c < 256; ++c) {
+        if (rows.codes[c] != kNoLetter && rows.codes[c] >> bits) fail("codes must be below 2^bits, or 255 for no letter.");
+    }
+}
+
 int64_t py_string_keys(const Array<const uint8_t, 1>& text, const Array<const int64_t, 1>& offsets,
                        const Array<const uint8_t, 1>& codes, int64_t least, int64_t longest, int64_t bits,
                        uint64_t base, bool placed, const Array<int64_t, 1>& out_pointers,
@@ -152,9 +160,7 @@ int64_t py_string_keys(const Array<const uint8_t, 1>& text, const Array<const in
     require_equal("len(out_pointers)", length(out_pointers), "len(offsets)", rows.n_strings + 1);
     require_at_least("len(out_keys)", length(out_keys), most);
     if (length(out_lengths)) require_at_least("len(out_lengths)", length(out_lengths), most);
-    for (int64_t c = 0; c < 256 && bits; ++c) {
-        if (rows.codes[c] != kNoLetter && rows.codes[c] >> bits) fail("codes must be below 2^bits, or 255 for no letter.");
-    }
+    if (bits) require_codes(rows, bits);
     int64_t* ends = vector<int64_t>("out_pointers", out_pointers);
     uint64_t* keys = vector<uint64_t>("out_keys", out_keys);
     uint8_t* lengths = length(out_lengths) ? vector<uint8_t>("out_lengths", out_lengths) : nullptr;
@@ -165,6 +171,26 @@ int64_t py_string_keys(const Array<const uint8_t, 1>& text, const Array<const in
         return code == kNoLetter ? uint64_t(0) : uint64_t(code) + 1;
     };
     return polynomial_keys(rows.offsets, rows.n_strings, letter, parts, ends, keys, lengths);
+}
+
+void py_count_substrings(const Array<const uint8_t, 1>& text, const Array<const int64_t, 1>& offsets,
+                         const Array<const uint8_t, 1>& codes, int64_t least, int64_t longest, int64_t bits,
+                         const Array<int64_t, 1>& out_pointers, const Array<uint64_t, 1>& out_keys,
+                         const Array<double, 1>& out_values, const Array<double, 1>& out_squares) {
+    const Text rows = text_rows(text, offsets, codes);
+    const Substrings parts = substrings(least, longest, bits, 0, false);
+    if (!bits) fail("bits must be at least 1.");
+    const int64_t most = most_substrings(rows.offsets, rows.n_strings, parts);
+    if (most > std::numeric_limits<uint32_t>::max() / 2) fail("text must have fewer than 2^31 substrings; work on fewer rows.");
+    require_equal("len(out_pointers)", length(out_pointers), "len(offsets)", rows.n_strings + 1);
+    require_at_least("len(out_keys)", length(out_keys), most);
+    require_at_least("len(out_values)", length(out_values), most);
+    require_equal("len(out_squares)", length(out_squares), "len(offsets) - 1", rows.n_strings);
+    require_codes(rows, bits);
+    const CountedRows out = {vector<int64_t>("out_pointers", out_pointers), vector<uint64_t>("out_keys", out_keys),
+                             vector<double>("out_values", out_values), vector<double>("out_squares", out_squares)};
+    const nb::gil_scoped_release released;
+    count_substrings(rows, parts, out);
 }
 
 int64_t py_token_keys(const Array<const int64_t, 1>& tokens, const Array<const int64_t, 1>& offsets, int64_t least,
@@ -413,6 +439,9 @@ void bind_structures(nb::module_& m) {
     m.def("string_keys", &py_string_keys, "text"_a.noconvert(), "offsets"_a.noconvert(), "codes"_a.noconvert(),
           "least"_a, "longest"_a, "bits"_a, "base"_a, "placed"_a, "out_pointers"_a.noconvert(),
           "out_keys"_a.noconvert(), "out_lengths"_a.noconvert());
+    m.def("count_substrings", &py_count_substrings, "text"_a.noconvert(), "offsets"_a.noconvert(), "codes"_a.noconvert(),
+          "least"_a, "longest"_a, "bits"_a, "out_pointers"_a.noconvert(), "out_keys"_a.noconvert(),
+          "out_values"_a.noconvert(), "out_squares"_a.noconvert());
     m.def("token_keys", &py_token_keys, "tokens"_a.noconvert(), "offsets"_a.noconvert(), "least"_a, "longest"_a,
           "base"_a, "out_pointers"_a.noconvert(), "out_keys"_a.noconvert());
     m.def("masked_keys", &py_masked_keys, "text"_a.noconvert(), "offsets"_a.noconvert(), "codes"_a.noconvert(),

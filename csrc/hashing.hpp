@@ -58,21 +58,22 @@ struct KeyHash {
     uint64_t coefficients[4];
     uint64_t n_buckets;
 
-    // Sums stay below 7 * 2^61 from step to step, so that one reduction at the end is enough.
+    // The key is taken times 8, so that the upper half of a product is its part above 2^61. Sums stay below 7 * 2^61 from
+    // step to step: one reduction at the end is enough.
     uint64_t value(uint64_t key) const {
-        key = reduced(key);
+        key = reduced(key) << 3;
         uint64_t h = coefficients[3];
         for (int i = 2; i >= 0; --i) {
             uint64_t high;
             const uint64_t low = multiply(h, key, high);
-            h = (low & kPrime) + ((low >> 61) | (high << 3)) + coefficients[i];
+            h = (low >> 3) + high + coefficients[i];
         }
         return reduced((h & kPrime) + (h >> 61));
     }
     // The bucket of a value, from its upper 60 bits; its lowest bit is the sign.
     int64_t bucket(uint64_t value) const {
         uint64_t high;
-        multiply((value >> 1) << 4, n_buckets, high);
+        multiply(value >> 1, n_buckets << 4, high);
         return static_cast<int64_t>(high);
     }
 };

@@ -1,4 +1,4 @@
-// Counts of the keys of each row, and their hashed columns.
+// Counts of the keys of each row, and their sketches.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@ namespace mercer {
 // How counts enter a kernel: the numbers are those of mercer.core.COUNTS.
 enum class Counts { product = 0, presence = 1, intersection = 2 };
 
-// An open-addressing table from numbers to places, sized to the row, so that it stays in cache. Places ascend from row to
-// row: a slot that holds a place of an earlier row is free, and nothing is ever cleared. Whether a number is new is a
-// coin, so that no branch depends on it.
+// An open-addressing table from numbers to the places where they are known, sized to the row, so that it stays in cache.
+// A slot is a place + 1 alone: the number itself is read where it is known. Places ascend from row to row: a slot that
+// holds a place of an earlier row is free, and nothing is ever cleared. The branch on a new number is on purpose:
+// without it every number waits for the one before, which was measured slower than wrong guesses.
 class Places {
   public:
     // Begin a row of at most n_most numbers, whose first place is `first`, with so many slots per number at least.
@@ -27,33 +28,26 @@ class Places {
         mask_ = size - 1;
         first_ = static_cast<uint32_t>(first);
     }
-    // The place of a key among `known`; `next`, where the caller has written the key, if it is new.
-    int64_t find(uint64_t key, const uint64_t* known, int64_t next) {
-        const uint64_t hashed = key * 0x9E3779B97F4A7C15u;
-        const auto tag = static_cast<uint32_t>(hashed >> 18);  // few of the bits that choose the slot
-        for (std::size_t slot = hashed >> shift_;; slot = (slot + 1) & mask_) {
-            const uint64_t held = slots_[slot];
-            const bool is_free = static_cast<uint32_t>(held) <= first_, tagged = (held >> 32) == tag;
-            const int64_t place = !is_free & tagged ? static_cast<int64_t>(static_cast<uint32_t>(held)) - 1 : next;
-            if (!((is_free | tagged) & (known[place] == key))) continue;
-            slots_[slot] = (uint64_t(tag) << 32) | static_cast<uint32_t>(place + 1);
-            return place;
-        }
+    // Begin rows whose places count from 0 again.
+    void restart(int64_t n_most) {
+        slots_.clear();
+        begin(0, n_most);
     }
-    // The same for numbers of 32 bits, which a slot holds whole.
-    int64_t find(uint32_t number, int64_t next) {
+    // The place of a number among `known`; `next` if it is new, which the table then holds.
+    template <class Number>
+    int64_t find(Number number, const Number* known, int64_t next) {
         for (std::size_t slot = (number * 0x9E3779B97F4A7C15u) >> shift_;; slot = (slot + 1) & mask_) {
-            const uint64_t held = slots_[slot];
-            const bool is_free = static_cast<uint32_t>(held) <= first_, same = (held >> 32) == number;
-            if (!(is_free | same)) continue;
-            const int64_t place = is_free ? next : static_cast<int64_t>(static_cast<uint32_t>(held)) - 1;
-            slots_[slot] = (uint64_t(number) << 32) | static_cast<uint32_t>(place + 1);
-            return place;
+            const uint32_t held = slots_[slot];
+            if (held <= first_) {
+                slots_[slot] = static_cast<uint32_t>(next + 1);
+                return next;
+            }
+            if (known[held - 1] == number) return static_cast<int64_t>(held) - 1;
         }
     }
 
   private:
-    std::vector<uint64_t> slots_;  // the upper half: a number or a part of its hash; the lower half: its place + 1
+    std::vector<uint32_t> slots_;
     std::size_t mask_ = 0;
     uint32_t first_ = 0;
     int shift_ = 0;
@@ -80,12 +74,13 @@ int64_t count_row(const uint64_t* keys, int64_t size, const Weight& weight, int6
     places.begin(start, size);
     int64_t end = start;
     for (int64_t j = 0; j < size; ++j) {
-        out.keys[end] = keys[j];
         const int64_t place = places.find(keys[j], out.keys, end);
-        const bool is_new = place == end;
-        const double before = is_new ? 0.0 : out.values[place];
-        out.values[place] = kSums ? before + weight(j) : is_new ? weight(j) : before;
-        end += is_new;
+        if (place == end) {
+            out.keys[end] = keys[j];
+            out.values[end++] = weight(j);
+        } else if (kSums) {
+            out.values[place] += weight(j);
+        }
     }
     return end;
 }
@@ -97,8 +92,8 @@ class UnaryKeys {
     void write_row(const uint64_t* keys, int64_t size, uint64_t* out, double* values) {
         places_.begin(next_, size);
         for (int64_t j = 0; j < size; ++j) {
-            met_[static_cast<std::size_t>(next_)] = keys[j];
             const int64_t place = places_.find(keys[j], met_.data(), next_);
+            met_[static_cast<std::size_t>(place)] = keys[j];
             const uint32_t c = times_[static_cast<std::size_t>(place)]++;
             const uint64_t again = as_key(joined(keys[j], c));
             out[j] = c == 0 ? keys[j] : again;
@@ -143,33 +138,7 @@ inline void count_keys(const KeyedRows& rows, Counts counts, const CountedRows& 
     }
 }
 
-// The hashed columns of counted keys; keys of a row that share a bucket are added. Columns come as their keys do.
-template <class T>
-void hash_columns(const KeyedRows& rows, const KeyHash& hash, int64_t* pointers, int32_t* columns, T* data) {
-    Places places;
-    std::vector<uint64_t> hashed;
-    int64_t end = pointers[0] = 0;
-    for (int64_t i = 0; i < rows.n_rows; ++i) {
-        const int64_t first = rows.pointers[i], size = rows.pointers[i + 1] - first;
-        places.begin(end, size, 4);  // nearly all numbers differ
-        // All hashes of a row first: they do not wait for each other, nor for the table.
-        hashed.resize(static_cast<std::size_t>(size));
-        for (int64_t j = 0; j < size; ++j) hashed[static_cast<std::size_t>(j)] = hash.value(rows.keys[first + j]);
-        for (int64_t j = 0; j < size; ++j) {
-            const uint64_t value = hashed[static_cast<std::size_t>(j)];
-            const auto bucket = static_cast<uint32_t>(hash.bucket(value));
-            const int64_t place = places.find(bucket, end);
-            const bool is_new = place == end;
-            const T before = is_new ? T(0) : data[place];
-            columns[place] = static_cast<int32_t>(bucket);
-            data[place] = before + static_cast<T>(signed_by(value, rows.weights[first + j]));
-            end += is_new;
-        }
-        pointers[i + 1] = end;
-    }
-}
-
-// The same as dense rows of n_buckets entries, which lie `stride` apart.
+// The hashed columns of counted keys as dense rows of n_buckets entries, which lie `stride` apart.
 template <class T>
 void sketch_keys(const KeyedRows& rows, const KeyHash& hash, T* out, int64_t stride) {
     for (int64_t i = 0; i < rows.n_rows; ++i) {

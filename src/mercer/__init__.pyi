@@ -22,6 +22,7 @@ from mercer.gram import MEKA as MEKA
 from mercer.gram import ExactGram as ExactGram
 from mercer.gram import LowRankGram as LowRankGram
 from mercer.gram import approximation_error as approximation_error
+from mercer.gram import mmd as mmd
 from mercer.kernels import ArcCosine as ArcCosine
 from mercer.kernels import Cauchy as Cauchy
 from mercer.kernels import Chi2 as Chi2

@@ -199,6 +199,18 @@ def string_keys(
     out_keys: Array,
     out_lengths: Array,
 ) -> int: ...
+def count_substrings(
+    text: Array,
+    offsets: Array,
+    codes: Array,
+    least: int,
+    longest: int,
+    bits: int,
+    out_pointers: Array,
+    out_keys: Array,
+    out_values: Array,
+    out_squares: Array,
+) -> None: ...
 def token_keys(
     tokens: Array, offsets: Array, least: int, longest: int, base: int, out_pointers: Array, out_keys: Array
 ) -> int: ...

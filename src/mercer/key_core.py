@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from mercer import core, reference
 from mercer._typing import Array
+from mercer.recycling import empty
 from mercer.structures import Graphs, Sequences, Strings, Trees
 
 if core.COMPILED:
@@ -21,6 +22,8 @@ if core.COMPILED:
 COUNTS = ("product", "presence", "intersection")
 _primitives: ModuleType = _core if core.COMPILED else reference
 _NONE = np.empty(0)
+# Bits of the letters of a substring up to which its key is these letters.
+_MOST_PACKED = 60
 
 
 class Keys(NamedTuple):
@@ -63,21 +66,43 @@ def substring_keys(
     Keys are packed letters, different for different substrings, where these take at most 60 bits; else polynomials in
     ``base`` mod 2^61 - 1.
     """
-    sizes = X.sizes
-    n_most = int(sum(np.maximum(sizes - length + 1, 0).sum() for length in range(least, longest + 1)))
-    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), np.empty(n_most, dtype=np.uint64)
+    n_most = _most_substrings(X, least, longest)
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), empty((n_most,), np.uint64)
     lengths = np.empty(n_most if placed else 0, dtype=np.uint8)
-    bits = alphabet.bits if alphabet.bits * longest <= 60 else 0
+    bits = alphabet.bits if alphabet.bits * longest <= _MOST_PACKED else 0
     found = _primitives.string_keys(
         X.text, X.pointers(), alphabet.codes, least, longest, bits, base, placed, pointers, keys, lengths
     )
     return Keys(pointers, keys[:found]), lengths[:found]
 
 
+def _most_substrings(X: Strings | Sequences, least: int, longest: int) -> int:
+    sizes = X.sizes
+    return int(sum(np.maximum(sizes - length + 1, 0).sum() for length in range(least, longest + 1)))
+
+
+def count_substrings(X: Strings, alphabet: Alphabet, least: int, longest: int, counts: str) -> Counted | None:
+    """Return the counts of the keys of ``substring_keys``; None where they are not packed, or are intersected.
+
+    It looks up fewer keys than there are substrings: the counts of shorter ones are sums over longer ones.
+    """
+    if alphabet.bits * longest > _MOST_PACKED or counts == "intersection":
+        return None
+    n_most = _most_substrings(X, least, longest)
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), empty((n_most,), np.uint64)
+    values, squares = empty((n_most,), np.float64), np.empty(len(X))
+    given = (X.text, X.pointers(), alphabet.codes, least, longest, alphabet.bits)
+    _primitives.count_substrings(*given, pointers, keys, values, squares)
+    end = int(pointers[-1])
+    if counts == "presence":
+        values[:end], squares = 1.0, np.diff(pointers).astype(np.float64)
+    return Counted(pointers, keys[:end], values[:end], squares)
+
+
 def token_keys(X: Sequences, least: int, longest: int, base: int) -> Keys:
     """Return the keys of all runs of ``least`` to ``longest`` tokens."""
-    n_most = int(sum(np.maximum(X.sizes - length + 1, 0).sum() for length in range(least, longest + 1)))
-    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), np.empty(n_most, dtype=np.uint64)
+    pointers = np.empty(len(X) + 1, dtype=np.int64)
+    keys = empty((_most_substrings(X, least, longest),), np.uint64)
     _primitives.token_keys(X.tokens, X.pointers(), least, longest, base, pointers, keys)
     return Keys(pointers, keys)
 
@@ -89,7 +114,7 @@ def masked_keys(X: Strings, alphabet: Alphabet, masks: Array, length: int, base:
     """
     n_windows = int(np.maximum(X.sizes - length + 1, 0).sum()) * (2 if len(complement) else 1)
     room = alphabet.bits * length + len(masks).bit_length() <= 60
-    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), np.empty(n_windows * len(masks), dtype=np.uint64)
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), empty((n_windows * len(masks),), np.uint64)
     bits = alphabet.bits if room else 0
     found = _primitives.masked_keys(
         X.text, X.pointers(), alphabet.codes, masks, length, bits, base, complement, pointers, keys
@@ -122,7 +147,7 @@ def subsequence_sketch(X: Strings, alphabet: Alphabet, hashes: LetterHashes, dec
 
 def refined_keys(X: Graphs, depth: int, seed: int) -> Keys:
     """Return the Weisfeiler-Lehman labels of all nodes in rounds 0 to ``depth``, as keys."""
-    keys = np.empty((depth + 1) * len(X.labels), dtype=np.uint64)
+    keys = empty(((depth + 1) * len(X.labels),), np.uint64)
     edge_labels = np.empty(0, dtype=np.int64) if X.edge_labels is None else X.edge_labels
     _primitives.refine(X.pointers(), X.node_pointers, X.neighbours, X.labels, edge_labels, depth, seed, keys)
     return Keys((depth + 1) * X.pointers(), keys)
@@ -164,8 +189,8 @@ def count(parts: Keys, counts: str = "product") -> Counted:
     With "intersection" the c-th time a key is met it is a key of its own, (key, c): the product of two objects is then
     the sum of the smaller counts.
     """
-    pointers, keys = np.empty_like(parts.pointers), np.empty(len(parts.keys), dtype=np.uint64)
-    values, squares = np.empty(len(keys)), np.empty(len(pointers) - 1)
+    pointers, keys = np.empty_like(parts.pointers), empty((len(parts.keys),), np.uint64)
+    values, squares = empty((len(keys),), np.float64), np.empty(len(pointers) - 1)
     weights = _NONE if parts.weights is None else parts.weights
     given = (parts.pointers, parts.keys, weights, COUNTS.index(counts))
     _primitives.count_keys(*given, pointers, keys, values, squares)
@@ -178,8 +203,8 @@ def hash_columns(counted: Counted, coefficients: Array, n_buckets: int, dtype: D
 
     Bucket and sign of a key are a polynomial of degree 3 mod 2^61 - 1 with four drawn ``coefficients``, uint64.
     """
-    pointers, columns = np.empty_like(counted.pointers), np.empty(len(counted.keys), dtype=np.int32)
-    data = np.empty(len(columns), dtype=dtype)
+    pointers, columns = np.empty_like(counted.pointers), empty((len(counted.keys),), np.int32)
+    data = empty((len(columns),), dtype)
     _primitives.hash_columns(*counted[:3], coefficients, n_buckets, pointers, columns, data)
     end = int(pointers[-1])
     return data[:end], columns[:end], pointers

@@ -66,6 +66,25 @@ def test_string_keys(X, least, more, bits, placed):
     assert_same(both("string_keys", given, *outs))
 
 
+@settings(max_examples=30)
+@given(texts, st.integers(1, 3), st.integers(0, 3), st.sampled_from([2, 8]))
+def test_count_substrings(X, least, more, bits):
+    """Runs shorter than the longest length, and letters that end a run, are counted as the keys one by one are."""
+    outs = [np.zeros(len(X) + 1, np.int64), np.zeros(200, np.uint64), np.zeros(200), np.zeros(len(X))]
+    given = (X.text, X.pointers(), CODES, least, least + more, bits)
+    results = both("count_substrings", given, *outs)
+    assert_same(results)
+    pointers, keys = np.zeros(len(X) + 1, np.int64), np.zeros(200, np.uint64)
+    n = _core.string_keys(*given, BASE, False, pointers, keys, NOBODY)
+    _core.count_keys(pointers, keys[:n], np.empty(0), 0, *outs)
+    np.testing.assert_array_equal(results[0][1], outs[0])
+    np.testing.assert_array_equal(results[0][4], outs[3])
+    for a, b in zip(outs[0][:-1], outs[0][1:], strict=True):
+        one, other = np.argsort(results[0][2][a:b]), np.argsort(outs[1][a:b])
+        np.testing.assert_array_equal(results[0][2][a:b][one], outs[1][a:b][other])
+        np.testing.assert_array_equal(results[0][3][a:b][one], outs[2][a:b][other])
+
+
 @settings(max_examples=20)
 @given(st.lists(st.lists(st.integers(-(2**40), 2**40), max_size=6), min_size=1, max_size=4), st.integers(1, 3))
 def test_token_keys(rows, length):
@@ -106,6 +125,27 @@ def test_adjacency(edges, sizes):
     if n >= 0:
         whole[given[:, 0], given[:, 1]] = whole[given[:, 1], given[:, 0]] = True
         np.testing.assert_array_equal(got[0], whole.sum(axis=1))
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12),
+    st.integers(0, 1),
+    st.booleans(),
+    st.booleans(),
+)
+def test_adjacency_of_edges_in_order(edges, column, one_way, swapped):
+    """Edges in the order of one column, in both directions or, for one of them, not; graphs in order or not."""
+    pairs = sorted({e for u, v in edges for e in ((u, v), (v, u))}, key=lambda e: (e[column], e[1 - column]))
+    given = np.array(pairs[: len(pairs) - one_way], dtype=np.int64).reshape(-1, 2)
+    given = np.concatenate([given, given + 6])
+    if swapped:
+        given = np.concatenate([given[len(given) // 2 :], given[: len(given) // 2]])
+    outs = [np.zeros(12, np.int32), np.zeros(2 * len(given), np.int32)]
+    (n, *got), (expected_n, *expected) = both("adjacency", (given, np.array([0, 6, 12])), *outs)
+    assert n == expected_n
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1][:n], expected[1][:n])
 
 
 @settings(max_examples=20)
@@ -188,9 +228,10 @@ def test_hash_values_at_the_ends_of_their_range():
     outs = [np.zeros(2, np.int64), np.zeros(len(keys), np.int32), np.zeros(len(keys))]
     given = (np.array([0, len(keys)]), keys, np.arange(1.0, 8.0), coefficients, 2**31 - 1)
     got, expected = both("hash_columns", given, *outs)
+    end = expected[1][-1]
     assert got[1].tolist() == expected[1].tolist()
-    assert got[2].tolist() == expected[2].tolist()
-    assert got[3].tolist() == expected[3].tolist()
+    assert got[2][:end].tolist() == expected[2][:end].tolist()
+    assert got[3][:end].tolist() == expected[3][:end].tolist()
 
 
 @pytest.mark.parametrize("n_buckets", [1, 3, 4, 2**18, 2**31 - 1])
@@ -212,6 +253,25 @@ def test_hash_columns_and_sketch_keys(dtype, n_buckets):
     for i, (start, stop) in enumerate(zip(got[1][:-1], got[1][1:], strict=True)):
         dense[i, got[2][start:stop]] = got[3][start:stop]
     np.testing.assert_allclose(a[1], dense, atol=64 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("n_buckets", [40, 900, 2**14, 2**26])
+def test_hash_columns_of_long_rows(dtype, n_buckets):
+    """Rows with many equal columns, few and none; a set of bits finds those that may be equal."""
+    rng = np.random.default_rng(n_buckets)
+    pointers = np.cumsum([0, 700, 3, 0, 2500, 1, 64])
+    keys = rng.integers(2**61, size=pointers[-1], dtype=np.uint64)
+    values, coefficients = (
+        rng.integers(1, 9, size=len(keys)).astype(float),
+        rng.integers(PRIME, size=4, dtype=np.uint64),
+    )
+    outs = [np.zeros(7, np.int64), np.zeros(len(keys), np.int32), np.zeros(len(keys), dtype)]
+    got, expected = both("hash_columns", (pointers, keys, values, coefficients, n_buckets), *outs)
+    end = expected[1][-1]
+    for place in (1, 2, 3):
+        np.testing.assert_array_equal(
+            got[place][: end if place > 1 else None], expected[place][: end if place > 1 else None]
+        )
 
 
 def test_segment_sum(dtype):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mercer import FourierFeatures, Gaussian, LinearFeatures
+from mercer import FourierFeatures, Gaussian, LinearFeatures, mmd
 from mercer.features import PartFeatures
-from mercer.gram import mmd
 from mercer.kernels import Spectrum
 from mercer.testing import assert_mean_close
 

@@ -78,7 +78,7 @@ def mmd(
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.gram import mmd
+    >>> from mercer import mmd
     >>> rng = np.random.RandomState(0)
     >>> mmd(rng.randn(100, 2), rng.randn(120, 2) + 1.0, random_state=0).p_value < 0.01
     True

@@ -20,6 +20,7 @@ from mercer.reference.projection import project_product, project_product_csr, si
 from mercer.reference.scores import scores
 from mercer.reference.string_keys import agreement_sums, masked_keys, string_keys, token_keys
 from mercer.reference.subsequences import subsequence_sketch, subsequence_values
+from mercer.reference.substring_counts import count_substrings
 from mercer.reference.symmetric_tree import grow_symmetric_tree
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 from mercer.reference.tree_keys import fragment_keys, subtree_keys
@@ -34,6 +35,7 @@ __all__ = [
     "count_keys",
     "count_sketch",
     "count_sketch_csr",
+    "count_substrings",
     "descend",
     "descend_csr",
     "fourier_features",

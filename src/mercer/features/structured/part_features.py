@@ -5,20 +5,19 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import key_core
-from mercer._typing import Array, Csr, Rows, override
+from mercer._typing import Array, Rows, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.variances import PairMoments, power_sketch_variance
 from mercer.features.structured.draws import draw_coefficients, draw_seed
+from mercer.features.structured.joined_rows import JoinedRows, SparseBlock
 from mercer.kernels import Kernel, Spectrum
-from mercer.kernels.structured.parts import PartDraw, counted_parts, is_keyed, key_matrix, samples_parts
+from mercer.kernels.structured.parts import PartDraw, counted_parts, is_keyed, key_matrix, parts_per_item, samples_parts
 from mercer.key_core import Counted
 from mercer.parallel import for_each_block
-from mercer.recycling import empty
 from mercer.state import Count, Flag, Integers, Sizes, Stored, require
 from mercer.structures import check_objects
 from mercer.validation import check_integer, check_memory
@@ -27,8 +26,8 @@ from mercer.validation import check_integer, check_memory
 _SPARSE_FROM = 2**14
 # Entries of a sparse row, taken for granted where sizes of blocks are chosen.
 _STORED = 2**11
-# Items (letters, nodes) of the objects of a block: their keys stay in the second-level cache.
-_BLOCK_ITEMS = 2**14
+# Parts of the objects of a block: the arrays of a block are then large enough that their memory is used again.
+_BLOCK_PARTS = 2**19
 
 
 class PartFeatures(KernelMap):
@@ -137,7 +136,7 @@ class PartFeatures(KernelMap):
         self.n_masks_ = self.n_masks
         self.keys_ = np.empty(0, dtype=np.uint64)
         if not n_components:
-            found: list[Array] = [self._counted(kernel, X[rows]).keys for rows in _blocks(X)]
+            found: list[Array] = [self._counted(kernel, X[rows]).keys for rows in self._blocks(kernel, X)]
             self.keys_ = np.unique(np.concatenate(found))
             if not len(self.keys_):
                 raise ValueError(
@@ -172,6 +171,15 @@ class PartFeatures(KernelMap):
         sampled = self.n_masks_ is not None and samples_parts(self.kernel_)
         return sampled or not len(self.keys_)
 
+    def _blocks(self, kernel: Kernel, X: Any) -> list[slice]:
+        """Cut objects into ranges of about as many parts each: objects differ in size."""
+        check_memory("PartFeatures", "the number of objects", len(X), 8 * len(X), "their pointers")
+        pointers = X.pointers()
+        step = max(1, _BLOCK_PARTS // parts_per_item(kernel, PartDraw(self.seed_, self.n_masks_)))
+        ends = np.searchsorted(pointers, np.arange(step, int(pointers[-1]) + step, step))
+        cuts = np.unique(np.concatenate([[0], np.minimum(ends, len(X)), [len(X)]]))
+        return [slice(a, b) for a, b in pairwise(cuts.tolist())]
+
     def _counted(self, kernel: Kernel, X: Rows) -> Counted:
         return counted_parts(kernel, X, PartDraw(self.seed_, self.n_masks_))
 
@@ -190,21 +198,22 @@ class PartFeatures(KernelMap):
         if not self.is_sparse_:
             return super().transform(X)
         X = check_objects(self, self.domain, X, reset=False)
-        blocks = _blocks(X)
-        parts: list[Any] = [None] * len(blocks)
+        blocks = self._blocks(self.kernel_, X)
+        ends = X.pointers()
+        sizes = [int(ends[rows.stop] - ends[rows.start]) for rows in blocks]
+        joined = JoinedRows(sizes, (len(X), self.n_features_out_), X.dtype)
 
         def work(number: int) -> None:
-            counted = self._counted(self.kernel_, X[blocks[number]])
-            parts[number] = self._columns(counted, X.dtype)
+            joined.put(number, self._columns(self._counted(self.kernel_, X[blocks[number]]), X.dtype))
 
         for_each_block(work, range(len(blocks)))
-        return _stacked(parts, (len(X), self.n_features_out_))
+        return joined.result()
 
-    def _columns(self, counted: Counted, dtype: Any) -> tuple[Array, Array, Array]:
+    def _columns(self, counted: Counted, dtype: Any) -> SparseBlock:
         if not len(self.keys_):
-            return key_core.hash_columns(counted, self.coefficients_, self.n_features_out_, dtype)
+            return SparseBlock(*key_core.hash_columns(counted, self.coefficients_, self.n_features_out_, dtype))
         rows = key_matrix(counted, self.keys_)
-        return rows.data.astype(dtype), rows.indices, rows.indptr
+        return SparseBlock(rows.data, rows.indices, rows.indptr)
 
     @override
     def writer(self, X: Rows) -> Writer:
@@ -260,37 +269,10 @@ class PartFeatures(KernelMap):
         """Return how many of the distinct keys of objects share their hashed column with another one."""
         check_is_fitted(self)
         X = check_objects(self, self.domain, X, reset=False)
-        keys = np.unique(np.concatenate([self._counted(self.kernel_, X[rows]).keys for rows in _blocks(X)]))
+        blocks = self._blocks(self.kernel_, X)
+        keys = np.unique(np.concatenate([self._counted(self.kernel_, X[rows]).keys for rows in blocks]))
         if len(self.keys_):
             return 0
         whole = Counted(np.array([0, len(keys)]), keys, np.ones(len(keys)), np.ones(1))
         _, columns, _ = key_core.hash_columns(whole, self.coefficients_, self.n_features_out_, np.float64)
         return len(keys) - len(columns)
-
-
-def _blocks(X: Any) -> list[slice]:
-    """Cut objects into ranges of about as many items each: objects differ in size."""
-    check_memory("PartFeatures", "the number of objects", len(X), 8 * len(X), "their pointers")
-    pointers = X.pointers()
-    ends = np.searchsorted(pointers, np.arange(_BLOCK_ITEMS, int(pointers[-1]) + _BLOCK_ITEMS, _BLOCK_ITEMS))
-    cuts = np.unique(np.concatenate([[0], np.minimum(ends, len(X)), [len(X)]]))
-    return [slice(a, b) for a, b in pairwise(cuts.tolist())]
-
-
-def _stacked(parts: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Csr:
-    """Return CSR rows from the data, columns and pointers of consecutive blocks."""
-    data, columns, pointers = zip(*parts, strict=True)
-    starts = np.cumsum([0] + [len(part) for part in data])
-    kind = np.int32 if max(starts[-1], shape[1]) < 2**31 else np.int64
-    moved = [part[1:] + start for part, start in zip(pointers, starts[:-1], strict=True)]
-    ends = np.concatenate([[0], *moved]).astype(kind)
-    whole = empty((int(starts[-1]),), data[0].dtype), empty((int(starts[-1]),), kind)
-
-    def place(number: int) -> None:
-        at = slice(starts[number], starts[number + 1])
-        whole[0][at], whole[1][at] = data[number], columns[number]
-
-    for_each_block(place, range(len(data)))
-    Z = sparse.csr_array((*whole, ends), shape=shape)
-    Z.has_canonical_format = False
-    return Z

@@ -89,6 +89,11 @@ class GappedKmers(PartKernel):
         return comb(self.length, self.gaps)
 
     @override
+    def parts_per_item(self, draw: PartDraw) -> int:
+        drawn = self.n_masks if draw.n_masks is None else min(self.n_masks, draw.n_masks)
+        return drawn * (2 if self.both_strands else 1)
+
+    @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
         if not isinstance(X, Strings):
             raise other_rows(self, Strings, X)

@@ -86,6 +86,11 @@ class HammingKmers(PartKernel):
         return True
 
     @override
+    def parts_per_item(self, draw: PartDraw) -> int:
+        drawn = 2**self.length if draw.n_masks is None else draw.n_masks
+        return drawn * (2 if self.both_strands else 1)
+
+    @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
         raise NotImplementedError("HammingKmers: masks of different lengths are counted apart, by ``counted``.")
 

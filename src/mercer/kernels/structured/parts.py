@@ -59,6 +59,10 @@ class PartKernel(Kernel):
         """Whether a map may draw some of the parts in place of all."""
         return False
 
+    def parts_per_item(self, draw: PartDraw) -> int:
+        """Return about how many parts an item (a letter, a node) of an object has: blocks of objects are cut by it."""
+        return 1
+
     def counted(self, X: Rows, draw: PartDraw = EXACT) -> Counted:
         """Return the distinct keys of each of packed objects, with their values."""
         if not isinstance(X, Ragged):
@@ -119,6 +123,15 @@ def samples_parts(kernel: Kernel) -> bool:
     if isinstance(kernel, Scaled | Normalized):
         return samples_parts(kernel.kernel)
     return isinstance(kernel, PartKernel) and kernel.samples_parts
+
+
+def parts_per_item(kernel: Kernel, draw: PartDraw = EXACT) -> int:
+    """Return about how many parts an item of an object has under an expression of part kernels."""
+    if isinstance(kernel, Sum):
+        return sum(parts_per_item(term, draw) for term in kernel.terms)
+    if isinstance(kernel, Scaled | Normalized):
+        return parts_per_item(kernel.kernel, draw)
+    return kernel.parts_per_item(draw) if isinstance(kernel, PartKernel) else 1
 
 
 def counted_parts(kernel: Kernel, X: Rows, draw: PartDraw = EXACT) -> Counted:

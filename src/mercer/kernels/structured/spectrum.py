@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from mercer import key_core
-from mercer._typing import override
+from mercer._typing import Rows, override
 from mercer.kernels.structured.alphabets import alphabet_of, check_alphabet
-from mercer.kernels.structured.parts import PartDraw, PartKernel, check_counts
-from mercer.key_core import Keys
+from mercer.kernels.structured.parts import EXACT, PartDraw, PartKernel, check_counts
+from mercer.key_core import Counted, Keys
 from mercer.structures import Ragged, Sequences, Strings
 from mercer.structures.domains import Domain
 from mercer.structures.ragged import other_rows
@@ -71,8 +71,25 @@ class Spectrum(PartKernel):
         return "sequences" if self.tokens else "strings"
 
     @override
+    def parts_per_item(self, draw: PartDraw) -> int:
+        return self.k - self._shortest + 1
+
+    @property
+    def _shortest(self) -> int:
+        return self.k if self.least is None else self.least
+
+    @override
+    def counted(self, X: Rows, draw: PartDraw = EXACT) -> Counted:
+        if isinstance(X, Strings):
+            alphabet = alphabet_of(self.alphabet, fold_case=self.fold_case)
+            found = key_core.count_substrings(X, alphabet, self._shortest, self.k, self.counts)
+            if found is not None:
+                return found
+        return super().counted(X, draw)
+
+    @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        least = self.k if self.least is None else self.least
+        least = self._shortest
         if isinstance(X, Sequences):
             return key_core.token_keys(X, least, self.k, draw.seed)
         if not isinstance(X, Strings):

@@ -64,6 +64,10 @@ class WeightedDegree(PartKernel):
             )
 
     @override
+    def parts_per_item(self, draw: PartDraw) -> int:
+        return self.degree
+
+    @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
         if not isinstance(X, Strings):
             raise other_rows(self, Strings, X)

@@ -57,6 +57,10 @@ class WeisfeilerLehman(PartKernel):
         check_counts("WeisfeilerLehman", self.counts)
 
     @override
+    def parts_per_item(self, draw: PartDraw) -> int:
+        return self.depth + 1
+
+    @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
         if not isinstance(X, Graphs):
             raise other_rows(self, Graphs, X)
