@@ -174,7 +174,7 @@ def _kill_one(workers: LocalCluster, client: Client) -> bool:
         if started == ["running"] * 2 and len(client.scheduler_info(n_workers=-1)["workers"]) == 2:
             pids = list(client.run(os.getpid).values())
             time.sleep(0.5 * CHANCE.random_sample())
-            os.kill(pids[CHANCE.randint(2)], signal.SIGKILL)
+            os.kill(pids[CHANCE.randint(len(pids))], signal.SIGKILL)  # one may have gone since the look above
             return True
     return False
 
