@@ -78,8 +78,10 @@ def test_covertype_grows_where_its_file_is_on_the_machine(run, monkeypatch):
 def test_a_plot_and_few_lines_are_printed_and_all_maps_where_asked(run, here):
     done = run("compare", *SMALL, "--no-report")
     assert done.exit_code == 0, done.stderr
-    assert len(done.stdout.splitlines()) < 36
-    for name in ("training time", "mercer trains on 400 rows", "linear model", "Gaussian(gamma=2.0)", "--all"):
+    lines = done.stdout.splitlines()
+    text = lines[next(i for i, line in enumerate(lines) if line.endswith("m mercer")) + 1 :]
+    assert len(text) <= 10
+    for name in ("training time", "mercer trains on 400 rows", "digits", "--all"):
         assert name in done.stdout
     every = run("compare", *SMALL, "--no-report", "--all")
     for name in ("exact SVM", "nystroem", "kernel error"):

@@ -106,7 +106,7 @@ class Compared:
 @_compare_options
 @click.option("--report", "-o", help=f"The HTML page; {_REPORT} by default, which is overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no page.")
-@click.option("--all", "show_all", is_flag=True, help="Print all maps at all numbers of features.")
+@click.option("--all", "show_all", is_flag=True, help="Print a table of all maps at all numbers of features.")
 @force_option
 @source_options
 @machine_options
@@ -144,7 +144,8 @@ def command(
     from mercer.cli.comparison_text import print_results  # noqa: PLC0415 - not for --help
 
     print_results(found.rows, found.results, show_all=show_all)
-    click.echo(f"{seconds:.0f} s" + (f"; plots in {page}" if page else ""))
+    more = "" if show_all else "; --all prints every map"
+    click.echo(f"{seconds:.0f} s" + (f"; plots in {page}" if page else "") + more)
 
 
 def _measured(data: str | None, asked: CompareOptions, reading: SourceOptions, *, shown: bool) -> Compared:

@@ -1,4 +1,4 @@
-"""The comparison in a terminal: a small plot, what it says, and a few lines on the maps."""
+"""The comparison in a terminal: a small plot and ten lines of what it says; all maps as a table where asked for."""
 
 from collections.abc import Sequence
 from textwrap import fill
@@ -33,8 +33,8 @@ def print_growth(grown: Growth) -> None:
 
 
 def print_other_growth(grown: Growth) -> None:
-    """Print what the growth of another set says of mercer, without a plot: the page has it."""
-    _print_lines(["", grown.rows.about, *grown.sentences[1:]])
+    """Print the scores on another set: the page has its plot."""
+    _print_lines([f"{grown.rows.name}: {grown.sentences[2]}"])
 
 
 def _print_lines(lines: Sequence[str]) -> None:
@@ -58,34 +58,17 @@ def _points(steps: Sequence[Step]) -> list[tuple[float, float]]:
 
 
 def print_results(rows: Rows, results: Sequence[Result], *, show_all: bool) -> None:
-    """Print all maps, or the best map of each kernel at each number of features in a line."""
-    metric = metric_name(rows.task)
+    """Print all maps where asked for, and which of them were left out."""
     if show_all:
-        console().print(results_table(results, metric))
-    else:
-        _print_lines(["", f"Maps on {rows.about}:", *_best_lines(results, metric), "--all prints every map."])
+        _print_lines(["", f"Maps on {rows.about}:"])
+        console().print(results_table(results, metric_name(rows.task)))
     for reason in dict.fromkeys(f"{result.model}: {result.reason}" for result in results if result.reason):
-        click.echo(f"left out: {reason}")
+        _print_lines([f"left out: {reason}"])
 
 
 def metric_name(task: str) -> str:
     """Return the name of the score of a task."""
     return "accuracy" if task == "classification" else "R2"
-
-
-def _best_lines(results: Sequence[Result], metric: str) -> list[str]:
-    """Return one line for the linear model, and for each kernel one: the exact machine and the best map."""
-    lines = []
-    for kernel in dict.fromkeys(result.kernel for result in results):
-        scored = [(result.score, result) for result in results if result.kernel == kernel and result.score is not None]
-        exact = [score for score, result in scored if result.n_components is None]
-        maps = [pair for pair in scored if pair[1].n_components is not None]
-        said = f"{kernel or 'linear model'}: {metric} {exact[0]:.4f}"
-        if maps:
-            score, best = max(maps, key=lambda pair: pair[0])
-            said += f" exact, {score:.4f} with {best.n_components} features ({best.model})"
-        lines.append(said)
-    return lines
 
 
 def results_table(results: Sequence[Result], metric: str) -> Table:
