@@ -85,7 +85,7 @@ def two_rings(n_rows: int, seed: int = 0) -> tuple[Rows, float]:
     n_test = min(_TEST_ROWS, max(n_rows, 100))
     data = rings(n_rows + n_test, 5, flip=0.1, random_state=seed)
     X, y = data.X.astype(np.float32), data.y
-    name = "a sphere with 10 % wrong labels"
+    name = "a sphere, 10 % wrong labels"
     return Rows(name, "classification", X[n_test:], X[:n_test], y[n_test:], y[:n_test]), data.best
 
 
