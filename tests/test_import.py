@@ -49,7 +49,8 @@ def test_show_versions_says_which_core(capsys):
 
 
 def test_the_top_is_small_enough_to_read():
-    assert len(mercer.__all__) <= 76, "leave what operators and feature_map make in mercer.kernels and mercer.features"
+    names = [name for name in mercer.__all__ if name != "__version__"]
+    assert len(names) <= 75, "leave what operators and feature_map make in mercer.kernels and mercer.features"
 
 
 def test_names_of_scikit_learn_say_what_takes_their_place():
