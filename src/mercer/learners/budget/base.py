@@ -1,7 +1,6 @@
 """What budget learners share: one pass over the rows in order, block by block, and a model after each block."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeAlias
@@ -13,23 +12,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, Rows, Seed
-from mercer.checkpoints import Loop, resumable
 from mercer.core import BUDGET_MAINTENANCE, BUDGET_UPDATES
 from mercer.data import Block, Blocks
 from mercer.engines import Local, engine_for
 from mercer.fitting import Targets
-from mercer.fitting.progress import progress
-from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import FunctionKernel, Kernel
 from mercer.kernels.custom import as_objects
 from mercer.kernels.parameter import as_kernel
-from mercer.learners.base import Learner
 from mercer.learners.budget.objects import ObjectBlocks
 from mercer.learners.budget.plan import BudgetPlan
 from mercer.learners.budget.support_set import SupportSet
 from mercer.learners.callers import caller_level
-from mercer.learners.checkpointed import checkpointed, same_rows
-from mercer.learners.online.base import Learn
+from mercer.learners.checkpointed import same_rows
+from mercer.learners.online.one_pass import Learn, OnePassLearner
 from mercer.learners.training_rows import training_rows
 from mercer.state import Count, Member, OneOf, Real, Sizes, Stored, require
 
@@ -45,12 +40,10 @@ Stream: TypeAlias = Rows | Blocks | Sequence[object]
 Labels: TypeAlias = ArrayLike | None
 
 
-class BudgetLearner(Learner):
+class BudgetLearner(OnePassLearner):
     """A sum of at most B kernel functions, learned in one pass, row by row.
 
     A subclass writes ``_targets`` (what y means), ``_numbers`` (y as the loop takes it), and ``_losses_of``.
-    Attributes are replaced all at once after a block: an error leaves the estimator as it was before the call, and
-    Ctrl-C as it was after the last whole block.
     """
 
     _stored = Stored(
@@ -62,8 +55,6 @@ class BudgetLearner(Learner):
     )
 
     epsilon: float = 0.0
-    # Told the scores of a block before each of its rows was learned; set for the time of a call alone.
-    listener: Callable[[Array], None] | None = None
     _losses: ClassVar[Mapping[str, tuple[str, ...]]]
     n_seen_: int
     cumulative_loss_: float
@@ -137,54 +128,19 @@ class BudgetLearner(Learner):
             raise AttributeError(f"{type(self).__name__} has no {name} before fit.")
         return self.state_
 
-    def _pass(self, X: Stream, y: Labels, *, fresh: bool, classes: Labels = None) -> Self:
-        """Learn the rows of X, from the start if ``fresh``, else from where the last call ended."""
-        learner, learned = unfitted(self) if fresh else copy(self), self
-        quiet = np.errstate(over="ignore", invalid="ignore")
-        try:
-            with self._threads(), quiet, checkpointed(learner) if fresh else nullcontext():
-                for model in learner._models(X, y, classes, fresh=fresh):
-                    learned = model
-        except KeyboardInterrupt:
-            self._take_over(learned)  # the whole blocks so far
-            raise
-        self._take_over(learned)
-        return self
-
-    def _take_over(self, learned: Self) -> None:
-        learned.random_state = self.random_state  # a checkpoint has its own seed
-        adopt(self, learned)
-
     def _models(self, X: Stream, y: Labels, classes: Labels, *, fresh: bool) -> Iterator[Self]:
         """Yield the learner after each block; a fit that a checkpoint knows goes on after its last block."""
         plan = self._plan()
         self._check_continues(plan)
         blocks, targets = self._opened(X, y)
-        learner, is_rows = self, isinstance(blocks, Blocks)
+        is_rows = isinstance(blocks, Blocks)
         engine = engine_for(blocks) if is_rows else Local()
         if fresh and is_rows:
             same_rows(blocks)
         targets = self._known(blocks, targets, classes, fresh=fresh)
         # Objects of a user's function are not recorded, and rows elsewhere cannot be read from the middle.
         is_recorded = fresh and is_rows and engine.shares_memory and not isinstance(self._kernel(), FunctionKernel)
-        with (
-            resumable("online pass") if is_recorded else Loop() as loop,
-            progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance,
-        ):
-            if loop.state is not None:
-                learner, blocks = copy(self), blocks.after(loop.state["n_seen"])
-                learner.__dict__.update(loop.state["attributes"])
-                yield learner
-            for model in engine.chain(Learn(plan, targets), blocks, learner, advance):
-                if loop.is_recorded:
-                    state = {"n_seen": model.n_seen_, "attributes": model._learned_state()}
-                    loop.advance(state, at=f"row {model.n_seen_:,}")
-                yield model
-
-    def _learned_state(self) -> dict[str, object]:
-        """Return what the rows so far have set. The state is replaced and never changed, so this may be kept."""
-        params = self.get_params(deep=False)
-        return {name: value for name, value in vars(self).items() if name not in params and name != "listener"}
+        yield from self._chained(Learn(plan, targets), blocks, engine, is_recorded=is_recorded)
 
     def _opened(self, X: Stream, y: Labels) -> tuple[Any, Any]:
         """Return blocks of rows and what y means."""

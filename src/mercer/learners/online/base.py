@@ -1,10 +1,8 @@
 """What online learners share: one pass over the rows in order, block by block, and a model after each block."""
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 from warnings import warn
 
 import numpy as np
@@ -13,19 +11,17 @@ from sklearn.utils import check_random_state
 
 from mercer import core
 from mercer._typing import Array, Rows, RowsLike, Seed, is_sparse, override
-from mercer.checkpoints import Loop, resumable
 from mercer.data import Block, Blocks
 from mercer.engines import engine_for
 from mercer.features import FeatureMap
 from mercer.fitting import MapPlan, Numbers
-from mercer.fitting.progress import progress
 from mercer.fitting.width import USUAL_WIDTH, Solver
-from mercer.fresh_fit import adopt, unfitted
 from mercer.kernels import Kernel
-from mercer.learners.base import SCORES, Learner
+from mercer.learners.base import SCORES
 from mercer.learners.callers import caller_level
-from mercer.learners.checkpointed import checkpointed, same_rows
+from mercer.learners.checkpointed import same_rows
 from mercer.learners.far_rows import FarRows, far_limits
+from mercer.learners.online.one_pass import Learn, OnePassLearner
 from mercer.learners.online.steps import UPDATES, Rule, Weights, losses_of
 from mercer.learners.online.support import Support
 from mercer.learners.regression import OneTarget
@@ -51,26 +47,12 @@ Attributes: TypeAlias = dict[str, object]
 TargetsOf: TypeAlias = Callable[[Block], Array]
 
 
-@dataclass(frozen=True)
-class Learn:
-    """Learn a block: work that travels, given the plan of the steps and what y means."""
-
-    plan: Any
-    targets: Any
-
-    def __call__(self, learner: Any, block: Block) -> Any:
-        """Return the learner after the block."""
-        return learner.after(self.plan, block, self.targets)
-
-
-class OnlineLearner(Learner):
+class OnlineLearner(OnePassLearner):
     """A linear model on the features of a kernel, learned in one pass, row by row.
 
     A subclass writes ``_begin`` (the model before the first row, from the first block) and ``_learned`` (the attributes
     after a block, and the scores before each of its rows). Learners of numbers and of classes write ``_opened`` (the
-    blocks, and how to read y from a block) and ``_numbers`` (y as the loops take it). Attributes are replaced all at
-    once after a block: an error leaves the estimator as it was before the call, and Ctrl-C as it was after the last
-    whole block.
+    blocks, and how to read y from a block) and ``_numbers`` (y as the loops take it).
     """
 
     _stored = Stored(
@@ -84,8 +66,6 @@ class OnlineLearner(Learner):
     # The ranges (2, d) of the columns of the rows seen, and the reaches (d,) of the kernel: see ``far_rows``.
     _column_ranges: Array | None = None
     _reaches: Array | None = None
-    # Told the scores of a block before each of its rows was learned; set for the time of a call alone.
-    listener: Callable[[Array], None] | None = None
 
     _losses: ClassVar[tuple[str, ...]]
     features: FeatureMap | None = None
@@ -142,27 +122,6 @@ class OnlineLearner(Learner):
         """
         return self._pass(X, y, fresh=True)
 
-    def _pass(self, X: Stream, y: Labels, *, fresh: bool, classes: Labels = None) -> Self:
-        """Learn the rows of X, from the start if ``fresh``, else from where the last call ended."""
-        learner, learned = unfitted(self) if fresh else copy(self), self
-        try:
-            with (
-                self._threads(),
-                np.errstate(over="ignore", invalid="ignore"),
-                checkpointed(learner) if fresh else nullcontext(),
-            ):
-                for model in learner._models(X, y, classes, fresh=fresh):
-                    learned = model
-        except KeyboardInterrupt:
-            self._take_over(learned)  # the whole blocks so far
-            raise
-        self._take_over(learned)
-        return self
-
-    def _take_over(self, learned: Self) -> None:
-        learned.random_state = self.random_state  # a checkpoint has its own seed
-        adopt(self, learned)
-
     def _models(self, X: Stream, y: Labels, classes: Labels, *, fresh: bool) -> Iterator[Self]:
         """Yield the learner after each block; a fit that a checkpoint knows goes on after its last block."""
         rule = Rule.of(type(self).__name__, self, self._losses)
@@ -170,26 +129,9 @@ class OnlineLearner(Learner):
         blocks, targets_of = self._opened(X, y, classes, fresh=fresh)
         if fresh:
             same_rows(blocks)
-        learner, engine = self, engine_for(blocks)
+        engine = engine_for(blocks)
         is_recorded = fresh and engine.shares_memory  # rows elsewhere cannot be read from the middle
-        with (
-            resumable("online pass") if is_recorded else Loop() as loop,
-            progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance,
-        ):
-            if loop.state is not None:
-                learner, blocks = copy(self), blocks.after(loop.state["n_seen"])
-                learner.__dict__.update(loop.state["attributes"])
-                yield learner
-            for model in engine.chain(Learn(rule, targets_of), blocks, learner, advance):
-                if loop.is_recorded:
-                    state = {"n_seen": model.n_seen_, "attributes": model._learned_state()}
-                    loop.advance(state, at=f"row {model.n_seen_:,}")
-                yield model
-
-    def _learned_state(self) -> Attributes:
-        """Return what the rows so far have set. Online state is replaced and never changed, so this may be kept."""
-        params = self.get_params(deep=False)
-        return {name: value for name, value in vars(self).items() if name not in params and name != "listener"}
+        yield from self._chained(Learn(rule, targets_of), blocks, engine, is_recorded=is_recorded)
 
     def _map_plan(self) -> MapPlan:
         name, wanted, natural = type(self).__name__, self.n_components, self._natural_kernel
