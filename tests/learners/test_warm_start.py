@@ -24,7 +24,7 @@ def _labels(y, n_classes):
 
 def test_a_warm_start_keeps_the_map_and_begins_at_the_last_coefficients(rows):
     X, y = rows[0], _labels(rows[1], 3)
-    model = KernelLogisticRegression(n_components=50, warm_start=True).fit(X, y)
+    model = KernelLogisticRegression(n_components=50, tol=1e-9, warm_start=True).fit(X, y)
     first, iterations = model.feature_map_, model.solution_.iterations
     model.fit(X, y)
     assert model.feature_map_ is first
