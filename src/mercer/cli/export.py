@@ -43,4 +43,5 @@ def command(model: str, *, output: str, precision: str, force: bool, as_json: bo
     if as_json:
         print_json({"output": output, "inputs": inputs, "outputs": outputs, "bytes": size})
         return
-    click.echo(f"{output}: {size:,} bytes. Inputs: {', '.join(inputs)}. Outputs: {', '.join(outputs)}.")
+    described = [f"{each.name} ({each.doc_string})" if each.doc_string else each.name for each in made.graph.input]
+    click.echo(f"{output}: {size:,} bytes. Inputs: {', '.join(described)}. Outputs: {', '.join(outputs)}.")

@@ -36,14 +36,21 @@ class Graph:
         self.inputs: list[ValueInfoProto] = []
         self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
-    def input(self, name: str, width: int, dtype: DTypeLike | None = None) -> "Tensor":
-        """Add an input of rows (any number of them) of some columns; text where dtype is ``str``."""
+    def input(self, name: str, width: int, dtype: DTypeLike | None = None, meaning: str = "") -> "Tensor":
+        """Add an input of rows (any number of them) of some columns; text where dtype is ``str``.
+
+        What the numbers mean, where the name does not say it, is written into the file.
+        """
         from onnx import TensorProto, helper  # noqa: PLC0415 - an optional package
 
         kind = self.dtype if dtype is None else np.dtype(dtype)
         code = TensorProto.STRING if kind.kind in "UO" else helper.np_dtype_to_tensor_dtype(kind)
-        self.inputs.append(helper.make_tensor_value_info(name, code, ["rows", width]))
+        self.inputs.append(helper.make_tensor_value_info(name, code, ["rows", width], doc_string=meaning))
         return Tensor(self, name, kind)
+
+    def date(self, name: str) -> "Tensor":
+        """Add an input (rows, 1) of dates; float32 would lose the time of the day."""
+        return self.input(name, 1, np.float64, meaning="days since 1970")
 
     def constant(self, values: ArrayLike, dtype: DTypeLike | None = None) -> "Tensor":
         """Return an array as a tensor; reals get the precision of the graph unless a dtype is given."""

@@ -29,7 +29,7 @@ def table_model(model: TableModel, graph: Graph) -> Mapping[str, Tensor]:
 def _prepared(preparation: TablePreparation, graph: Graph) -> Tensor:
     """Write standardised numbers and parts of dates, then whether some are missing, then a column per category."""
     numbers = {name: graph.input(name, 1) for name in preparation.number_names_}
-    dates = {name: graph.input(name, 1, np.float64) for name in preparation.date_names_}
+    dates = {name: graph.date(name) for name in preparation.date_names_}
     missing = {name: x.op("IsNaN", dtype=bool) for name, x in (numbers | dates).items()}
     values = list(numbers.items())
     for name, days in dates.items():

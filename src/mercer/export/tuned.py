@@ -37,10 +37,12 @@ def tuned_table(model: "TunedRegressor | TunedClassifier", graph: Graph) -> Mapp
     columns = model.preparation_.encoding_.columns
     if all(column.kind == "number" for column in columns):
         return None
-    dtypes = {"number": graph.dtype, "date": np.dtype(np.float64), "categories": np.dtype(object)}
     names = model.preparation_.column_names
-    inputs = [graph.input(name, 1, dtypes[column.kind]) for name, column in zip(names, columns, strict=True)]
-    return _results(model, graph, inputs)
+    return _results(model, graph, [_input(graph, name, c.kind) for name, c in zip(names, columns, strict=True)])
+
+
+def _input(graph: Graph, name: str, kind: str) -> Tensor:
+    return graph.date(name) if kind == "date" else graph.input(name, 1, str if kind == "categories" else None)
 
 
 def _results(
