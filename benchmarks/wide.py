@@ -5,6 +5,8 @@ frames (``mercer.datasets.speech_frames``: 440 columns, 40 classes) at each D, w
 gradients, and prints a row per D. ``--test`` frames, which begin 1000 frames after the training frames, are the test.
 ``--data covtype`` takes 20,000 rows of Covertype for training and 20,000 others for the test, and compares with the
 exact ridge regression on the same features. Each D runs in a process of its own, so that peaks of memory are its own.
+A row also has the parts of the gain of the objective that each product brought: small last ones mean that more products
+would change little.
 
 A product with n rows, D features and k columns of scores makes every feature twice and multiplies it 2 k times. The
 formula is n D (2 m + g k) processor seconds: m is the time to make a feature, g that of its products with one column.
@@ -93,23 +95,27 @@ def measured_costs(task: Task, n_features: int) -> tuple[float, float]:
     return (made - start) / (3 * Z.size), (done - made) / (3 * Z.size * k)
 
 
-def fitted(task: Task, n_features: int, n_products: int) -> dict[str, float]:
+def fitted(task: Task, n_features: int, n_products: int, threads: int) -> dict[str, float | list[float]]:
     """Fit on so many features in slabs, and return what it took."""
     make, multiply = measured_costs(task, n_features)
     watch = Products(n_products)
     features = SeededBlocks(task.kernel, n_components=n_features, slab=SLAB, random_state=0)
     start = time.process_time()
-    with config_context(memory=MEMORY, threads=1, callback=watch):
+    begun = time.perf_counter()
+    with config_context(memory=MEMORY, threads=threads, callback=watch):
         model = KernelRidgeClassifier(features=features, alpha=task.alpha).fit(task.X, task.y)
-        end = time.process_time()
+        end, elapsed = time.process_time(), time.perf_counter() - begun
         error = 1 - model.score(task.X_test, task.y_test)
     k, between = len(model.classes_), np.diff(watch.times)
+    gains = np.array(model.solution_.details["gains"])
     return {
         "rows": len(task.y),
         "features": n_features,
         "products": len(watch.times),
         "error": error,
+        "gains": [float(f"{gain:.2g}") for gain in gains / gains.sum()],
         "seconds": end - start,
+        "elapsed": elapsed,
         "seconds per product": float(np.median(between)) if len(between) else float("nan"),
         "formula": len(task.y) * n_features * (2 * make + multiply * k),
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -140,6 +146,7 @@ def main(rest: list[str]) -> None:
     parser.add_argument("--test", type=int, default=10_000)
     parser.add_argument("--features", type=int, nargs="+", default=[5_000, 25_000])
     parser.add_argument("--products", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--exact", action="store_true", help="also solve with a D x D matrix")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(rest)
@@ -148,13 +155,15 @@ def main(rest: list[str]) -> None:
             print(json.dumps(row), flush=True)
         return
     task = covtype() if options.data == "covtype" else speech(options.frames, options.test)
-    row = fitted(task, options.one, options.products)
+    row = fitted(task, options.one, options.products, options.threads)
     if options.exact:
         row["exact error"] = exact(task, options.one)["error"]
-    print(json.dumps({name: float(f"{value:.4g}") for name, value in row.items()}))
+    print(
+        json.dumps({name: value if isinstance(value, list) else float(f"{value:.4g}") for name, value in row.items()})
+    )
 
 
-def in_processes(rest: list[str], widths: list[int]) -> Iterator[dict[str, float]]:
+def in_processes(rest: list[str], widths: list[int]) -> Iterator[dict[str, float | list[float]]]:
     for width in widths:
         command = [sys.executable, "-W", "ignore", "-m", "benchmarks", "wide", *rest, "--one", str(width)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}

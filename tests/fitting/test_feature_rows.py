@@ -19,6 +19,7 @@ from mercer import (
 )
 from mercer.data import as_blocks
 from mercer.engines import Local
+from mercer.features import SeededBlocks
 from mercer.fitting import Classes, FeatureRows, Numbers, Passes, Sample, Targets, feature_rows
 from mercer.stats import Gradient
 
@@ -281,3 +282,16 @@ def test_the_leading_part_is_that_of_the_covariance(rng):
     found = rows.leading_part()
     covariance = np.cov(np.hstack([X, X**2])[:400].T, bias=True)
     np.testing.assert_allclose(found.values, np.linalg.eigvalsh(covariance)[::-1][: len(found.values)], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("memory", "stored"), [("64MB", True), ("64KB", False)])
+def test_eigenvectors_of_features_in_slabs_are_stored_if_they_fit(rng, memory, stored):
+    """All of them are found either way: 32 of 256 features, which take 32 KB in float32."""
+    X = rng.standard_normal((1000, 3)).astype(np.float32)
+    wide = SeededBlocks(Gaussian(gamma=1.0), n_components=256, slab=64, random_state=0).fit(X)
+    sample = Sample(X[:500], np.ones(500))
+    rows = FeatureRows(wide, as_blocks(X), Numbers("Test"), Passes("Test"), sample, in_slabs=True)
+    with config_context(memory=memory):
+        found = rows.leading_part()
+    assert isinstance(found.vectors, np.ndarray) == stored
+    assert len(found.values) == 32

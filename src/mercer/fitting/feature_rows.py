@@ -292,15 +292,17 @@ class FeatureRows:
         """Return the leading eigenvectors of the weighted covariance of the features, from sampled rows.
 
         At most 1024 (512 of sparse features) and an eighth of the features, from 4 rows each and at most a quarter of
-        the rows; fewer where these would take more than an eighth of the memory budget.
+        the rows. Where these would take more than an eighth of the memory budget, eigenvectors of features in slabs are
+        not stored, and of others there are fewer.
         """
         most = _SPARSE_LEADING if self.is_sparse else min(_LEADING, max(self.n_features // 8, 1))
         # of each row its share of the eigenvectors, and its features unless they are sparse or come in slabs
         held = 0.25 if self.is_sparse or self.in_slabs else 1.25
         affordable = int(self.memory / 8 / (held * self.n_features * self.dtype.itemsize))
         few = self.n_rows if self.is_sparse else max(int(_GRAM_SHARE * self.n_rows), _PROBE_ROWS)
-        rows, weight = self._sampled(max(min(max(4 * most, _PROBE_ROWS), affordable, few), 4))
-        return LowRank.of(self._read(rows), weight, most, centre=True)
+        wanted = min(max(4 * most, _PROBE_ROWS), few)
+        rows, weight = self._sampled(max(wanted if self.in_slabs else min(wanted, affordable), 4))
+        return LowRank.of(self._read(rows), weight, most, centre=True, stored=wanted <= affordable)
 
     def _read(self, X: Rows) -> Rows | SlabRows:
         """Return the features of checked rows as passes read them: in slabs where the solver takes these."""

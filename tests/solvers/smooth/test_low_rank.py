@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer.solvers import LowRank, conjugate_gradients
+from mercer.solvers.smooth.low_rank import RowCombinations
 from mercer.stats.slabs import SlabRows
 
 
@@ -75,6 +76,20 @@ def test_rows_in_slabs_give_the_same_part(rng, centre):
     np.testing.assert_allclose(whole.mean, weight @ Z, rtol=1e-10)
     right = rng.standard_normal((30, 2))
     np.testing.assert_allclose(parts.inverse(3.0, 0.1)(right), whole.inverse(3.0, 0.1)(right), atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_eigenvectors_that_are_not_stored_give_the_same_inverse(rng, dtype):
+    Z, weight = _rows(rng).astype(dtype), rng.rand(200)
+    weight /= weight.sum()
+    stored = LowRank.of(Z, weight, 5, centre=True)
+    found = LowRank.of(in_slabs(Z, 7), weight, 5, centre=True, stored=False)
+    assert isinstance(found.vectors, RowCombinations)
+    assert found.vectors.coefs.shape == (200, 5)
+    np.testing.assert_allclose(found.mean, stored.mean, rtol=1e-5)
+    right = rng.standard_normal((30, 2))
+    tolerance = 1e-8 if dtype == np.float64 else 2e-4
+    np.testing.assert_allclose(found.inverse(3.0, 0.1)(right), stored.inverse(3.0, 0.1)(right), atol=tolerance)
 
 
 def test_the_approximate_eigenvectors_of_many_rows_are_orthogonal_and_large(rng):

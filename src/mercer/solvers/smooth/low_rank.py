@@ -20,6 +20,43 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True)
+class RowCombinations:
+    """Vectors V = Z^T C that are combinations of the rows of Z and are not stored: each product makes Z again.
+
+    In memory is C alone, of s x r numbers, whatever the number of features. A product takes the time of s rows in a
+    pass over all rows.
+
+    Attributes
+    ----------
+    rows : SlabRows
+        Z, of shape (s, D).
+    coefs : ndarray of shape (s, r)
+        C.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers.smooth.low_rank import RowCombinations
+    >>> from mercer.stats.slabs import SlabRows
+    >>> Z = np.eye(2)
+    >>> vectors = RowCombinations(SlabRows(Z.shape, Z.dtype, lambda: iter([(slice(0, 2), Z)])), 3.0 * np.eye(2))
+    >>> vectors.along(np.ones((2, 1))).ravel().tolist()
+    [3.0, 3.0]
+    """
+
+    rows: SlabRows
+    coefs: Array
+
+    def across(self, right: Array) -> Array:
+        """Return V^T times columns of D numbers."""
+        return np.asarray(self.coefs.T @ (self.rows @ right.astype(self.rows.dtype)))
+
+    def along(self, inside: Array) -> Array:
+        """Return V times columns of r numbers."""
+        return _transposed(self.rows, self.coefs @ inside)
+
+
+@dataclass(frozen=True)
 class LowRank:
     r"""The r largest eigenvalues :math:`\Lambda` and eigenvectors V of a matrix G, the mean of z z^T over rows.
 
@@ -31,7 +68,7 @@ class LowRank:
 
     Attributes
     ----------
-    vectors : ndarray of shape (D, r)
+    vectors : ndarray of shape (D, r) or RowCombinations
     values : ndarray of shape (r,)
         In descending order.
     mean : ndarray of shape (D,)
@@ -50,16 +87,17 @@ class LowRank:
     [2.25]
     """
 
-    vectors: Array
+    vectors: Array | RowCombinations
     values: Array
     mean: Array
 
     @classmethod
-    def of(cls, Z: Rows, weight: Array, most: int, *, centre: bool = False) -> Self:
+    def of(cls, Z: Rows, weight: Array, most: int, *, centre: bool = False, stored: bool = True) -> Self:
         """Return at most ``most`` eigenvectors, one for every 4 rows of Z, whose weights sum to 1.
 
         Z is dense, CSR, or ``SlabRows``, of which one slab at a time is in memory. With ``centre``, of the rows less
-        their weighted mean. Time s^2 D + s^3 for s rows, memory s^2 + r D.
+        their weighted mean. Time s^2 D + s^3 for s rows, memory s^2 + r D. Without ``stored``, eigenvectors of
+        ``SlabRows`` stay combinations of these rows, and the memory is s^2.
         """
         K = _gram(Z)
         if centre:
@@ -74,6 +112,8 @@ class LowRank:
         coefs = root[:, None] * U[:, kept] / np.sqrt(values)
         if centre:
             coefs = coefs - np.outer(weight, coefs.sum(axis=0))
+        if isinstance(Z, SlabRows) and not stored:
+            return cls(RowCombinations(Z, coefs), values, _transposed(Z, weight[:, None])[:, 0].astype(np.float64))
         both = _transposed(Z, np.hstack([coefs, weight[:, None]]))
         return cls(both[:, :-1], values, both[:, -1].astype(np.float64))
 
@@ -87,8 +127,11 @@ class LowRank:
         V = self.vectors
 
         def apply(right: Array) -> Array:
-            inside = change * (V.T @ right.astype(V.dtype))
-            applied: Array = V @ inside.astype(V.dtype) + right
+            if isinstance(V, RowCombinations):
+                applied: Array = V.along(change * V.across(right)) + right
+            else:
+                inside = change * (V.T @ right.astype(V.dtype))
+                applied = V @ inside.astype(V.dtype) + right
             applied /= rest
             return applied
 
