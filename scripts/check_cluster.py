@@ -12,6 +12,7 @@ rescale   the cluster is scaled to 1, 3 and 2 workers during fits: every fit is 
 bytes     bytes sent by workers during a pass of ridge regression, against parts x statistic
 overhead  processor seconds of the workers, against those of the same fit on this process
 memory    ridge regression with a memory limit of 600 MB per worker: no worker is paused or lost
+poison    a block that ends every worker which takes it: an error with its rows
 walk      a folder of parquet files on 4 workers: fit, lose a worker, write predictions lazily
 """
 
@@ -49,8 +50,9 @@ from mercer import (
     NOGDClassifier,
     config_context,
 )
-from mercer.data import as_blocks
+from mercer.data import Block, as_blocks
 from mercer.engines import Dask, Local
+from mercer.stats import Totals
 
 FEW = {"n_components": 64, "random_state": 0}
 LEARNERS: dict[str, tuple[Any, str, str]] = {
@@ -95,7 +97,7 @@ def rows(n_rows: int) -> dict[str, np.ndarray]:
 
 
 @contextmanager
-def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Client]]:
+def cluster(n_workers: int, *, failures: int = 1000, **options: Any) -> Iterator[tuple[LocalCluster, Client]]:
     """Start worker processes, each with one thread.
 
     ``LocalCluster`` looks at a lost worker again after 15 seconds by default. If the worker is not back then, or is
@@ -109,7 +111,7 @@ def cluster(n_workers: int, **options: Any) -> Iterator[tuple[LocalCluster, Clie
         **options,
     }
     settings = {
-        "distributed.scheduler.allowed-failures": 1000,
+        "distributed.scheduler.allowed-failures": failures,
         "distributed.worker.profile.enabled": False,
         "distributed.deploy.lost-worker-timeout": "1 day",
     }
@@ -153,27 +155,30 @@ def check_kills(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     data = rows(options.rows)
     with cluster(2) as (workers, client), config_context(engine=Dask(client, patience=SLOW)):
         for name in FITS:
+            fit(name, data)  # workers import mercer
+            begun = time.time()
             expected, _ = fit(name, data)
-            killed, right, fits = 0, 0, 0
+            undisturbed = time.time() - begun
+            right = fits = 0
             wanted = -(-options.kills // len(FITS))
-            with _meanwhile(lambda: _kill_one(workers, client)) as kills:
-                while killed < wanted:
+            with _meanwhile(lambda most=undisturbed: _kill_one(workers, client, most)) as kills:
+                while len(kills) < wanted:
                     fits += 1
                     right += np.array_equal(fit(name, data)[0], expected)
-                    killed = len(kills)
-            yield f"{name}: {killed} kills, {right} of {fits} fits bit-equal", right == fits
+            yield f"{name}: {len(kills)} kills, {right} of {fits} fits bit-equal", right == fits
 
 
-def _kill_one(workers: LocalCluster, client: Client) -> bool:
+def _kill_one(workers: LocalCluster, client: Client, most: float) -> bool:
     """Kill a worker if both are back; a worker that is starting is left alone, because its nanny would be lost.
 
-    A worker is known to the scheduler before its nanny knows that it has started.
+    A worker is known to the scheduler before its nanny knows that it has started. The kill comes after a random time of
+    at most an undisturbed fit: sooner than that, a busy machine would never end a fit.
     """
     with suppress(OSError, TimeoutError, ValueError):
         started = [nanny.process is not None and nanny.process.status.name for nanny in workers.workers.values()]
         if started == ["running"] * 2 and len(client.scheduler_info(n_workers=-1)["workers"]) == 2:
             pids = list(client.run(os.getpid).values())
-            time.sleep(0.5 * CHANCE.random_sample())
+            time.sleep(most * CHANCE.random_sample())
             os.kill(pids[CHANCE.randint(len(pids))], signal.SIGKILL)  # one may have gone since the look above
             return True
     return False
@@ -288,6 +293,29 @@ def _status(dask_worker: Any) -> str:
     return str(dask_worker.status.name)
 
 
+def check_poison(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
+    data = rows(options.rows)
+    X = data["X"].copy()
+    X[len(X) // 2] = 77.0
+    blocks = as_blocks(da.from_array(X, chunks=(-(-len(X) // CHUNKS), X.shape[1])), owner="KernelRidge")
+
+    def poison(block: Block) -> Totals:
+        if np.any(block.X == 77.0):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Totals(np.ones(1))
+
+    with cluster(2, failures=3) as (_, client):
+        Dask(client).reduce(lambda block: Totals(np.ones(1)), blocks, Totals.of(1))  # workers import mercer
+        begun, said = time.time(), ""
+        try:
+            Dask(client, patience=SLOW).reduce(poison, blocks, Totals.of(1))
+        except RuntimeError as error:
+            said = str(error)
+        took = time.time() - begun
+        named = f"partition {CHUNKS // 2} of X" in said and "ended every worker" in said
+        yield f"a block that ends its worker, four times: an error after {took:.0f} s, rows named: {named}", named
+
+
 def check_walk(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     folder = Path(tempfile.mkdtemp())
     try:
@@ -326,6 +354,7 @@ FIGURES = {
     "bytes": check_bytes,
     "overhead": check_overhead,
     "memory": check_memory,
+    "poison": check_poison,
     "walk": check_walk,
 }
 

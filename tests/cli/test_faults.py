@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from mercer.checkpoints import FitInterrupted
+
 from .conftest import DATA, OUTPUT, people
 
 
@@ -127,3 +129,33 @@ def test_an_unexpected_failure_is_one_line_too(run, monkeypatch):
     assert done.exit_code == 1
     assert done.stderr.startswith("mercer: error: ZeroDivisionError: division by zero")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("cause", "code", "message"),
+    [
+        (SystemExit(143), 143, ""),
+        (KeyboardInterrupt(), 130, "mercer: error: interrupted; nothing was written.\n"),
+    ],
+)
+def test_a_signal_while_a_class_is_made_is_that_signal(run, monkeypatch, cause, code, message):
+    """Python 3.11 turns what a signal raises inside ``__set_name__``, in any import, into a RuntimeError."""
+
+    def make_a_class():
+        raise RuntimeError("Error calling __set_name__") from cause
+
+    monkeypatch.setattr("mercer.versions.describe", make_a_class)
+    done = run("info")
+    assert (done.exit_code, done.stderr) == (code, message)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_fit_with_a_checkpoint_that_a_signal_ends_says_how_to_go_on(run, monkeypatch, number):
+    def fit():
+        raise FitInterrupted("interrupted", "run/fit-1.*.checkpoint", number)
+
+    monkeypatch.setattr("mercer.versions.describe", fit)
+    done = run("info")
+    kept = "interrupted; the fit so far is kept in run/fit-1.*.checkpoint. Run the same command again to go on."
+    assert done.exit_code == 128 + number
+    assert done.stderr.strip() == f"mercer: error: {kept}"

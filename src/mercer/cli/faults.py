@@ -107,6 +107,11 @@ class _terminable:  # noqa: N801 - used as a context
 
 def _verdict(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the message of a failure; the message may be empty."""
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, KeyboardInterrupt | SystemExit):
+        # Python 3.11 wraps what a signal raises while a class is made, that is, during an import.
+        error = error.__cause__
+    if isinstance(error, Interrupted | click.Abort) and isinstance(error.__cause__, KeyboardInterrupt):
+        error = error.__cause__
     if isinstance(error, SystemExit | click.exceptions.Exit):
         code = error.code if isinstance(error, SystemExit) else error.exit_code
         return (code if isinstance(code, int) else int(code is not None)), ""
