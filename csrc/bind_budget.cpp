@@ -89,7 +89,7 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                   const Array<double, 2>& scores, const Array<double, 2>& coef, const Array<double, 1>& slot_norms,
                   const Array<int64_t, 1>& born, const Array<int64_t, 1>& column, const Array<double, 2>& rows,
                   const Array<double, 2>& between, const Array<double, 2>& inverse, const Array<double, 2>& reduction,
-                  const Array<double, 1>& totals, const Array<int64_t, 1>& counts,
+                  const Array<double, 1>& totals, const Array<int64_t, 1>& counts, const Array<double, 2>& factor,
                   const Array<const double, 2>& table) {
     using M = BudgetMaintenance;
     const BudgetRule rule = {choice("update", update, BudgetUpdate::newton),
@@ -121,6 +121,7 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                                square("reduction", reduction, slots, newton),
                                one_each<double>("totals", totals, "what is spent, and mistakes", 2),
                                one_each<int64_t>("counts", counts, "slots in use", 1),
+                               square("factor", factor, slots, false),
                                nearest};
     check_slots(rule, block, state, slots);
     if (merges && !state.rows.n_rows) fail("rows must have a row for each slot, for merging.");
@@ -149,7 +150,7 @@ void bind_budget(nb::module_& m) {
           "uniforms"_a.noconvert(), "scores"_a.noconvert(), "coef"_a.noconvert(), "slot_norms"_a.noconvert(),
           "born"_a.noconvert(), "column"_a.noconvert(), "rows"_a.noconvert(), "between"_a.noconvert(),
           "inverse"_a.noconvert(), "reduction"_a.noconvert(), "totals"_a.noconvert(),
-          "counts"_a.noconvert(), "table"_a.noconvert());
+          "counts"_a.noconvert(), "factor"_a.noconvert(), "table"_a.noconvert());
     m.def("gaussian_exponents", &gaussian_exponents, "X"_a.noconvert(), "Y"_a.noconvert(), "gamma"_a,
           "out"_a.noconvert(), "lower"_a);
 }

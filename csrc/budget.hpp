@@ -54,7 +54,7 @@ inline void budget_learn(const BudgetRule& rule, const BudgetRows& rows, const B
     const int64_t n_shared = projects(rule) ? BudgetBatch::doubles(slots)
                              : merges       ? MergeBatch::doubles(slots, state.rows.n_columns)
                                             : 0;
-    const int64_t n_doubles = n_own + n_shared + (settles ? SettledRows::doubles(slots) : 0);
+    const int64_t n_doubles = n_own + n_shared + (settles ? SettledRows::doubles(slots, rows.n_columns) : 0);
     auto* memory = static_cast<double*>(scratch(Slot::panel, n_doubles * static_cast<int64_t>(sizeof(double))));
     const BudgetScratch work = budget_scratch(memory, slots, rows.n_columns);
     Batches batches;

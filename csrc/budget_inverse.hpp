@@ -5,8 +5,32 @@
 
 constexpr int64_t kBatch = kBudgetBatch;
 constexpr int kBatchVectors = static_cast<int>(kBatch / kLanes<double>);
-constexpr int kSquareRows = 4;
+constexpr int kSquareRows = kLanes<double> > 4 ? static_cast<int>(kLanes<double>) : 4;
 constexpr int64_t kMostTerms = 3 * kBatch;
+
+// sums[r] = the products of row `first + r` of a matrix and the lanes of a panel, over n columns, one after the other
+template <int kVectors>
+MERCER_INLINE void strip_products(const Matrix<double>& matrix, int64_t first, int64_t n, const double* panel,
+                                  Lanes<double> (&sums)[kSquareRows][kVectors]) {
+    constexpr int64_t kWidth = kVectors * kLanes<double>;
+    Lanes<double> own[kSquareRows][kVectors] = {};
+    const double* rows = matrix.data + first * matrix.stride;
+    for (int64_t j = 0; j < n; ++j) {
+        Lanes<double> values[kVectors];
+        MERCER_UNROLL
+        for (int v = 0; v < kVectors; ++v) values[v] = load<double>(panel + j * kWidth + v * kLanes<double>);
+        MERCER_UNROLL
+        for (int r = 0; r < kSquareRows; ++r) {
+            MERCER_UNROLL
+            for (int v = 0; v < kVectors; ++v) own[r][v] = own[r][v] + values[v] * rows[r * matrix.stride + j];
+        }
+    }
+    MERCER_UNROLL
+    for (int r = 0; r < kSquareRows; ++r) {
+        MERCER_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums[r][v] = own[r][v];
+    }
+}
 
 // scale * (base + sum_p factor_p u_p u_p^T), where rows and columns of `base` at replaced slots count as 0.
 struct LazySquare {
@@ -114,33 +138,11 @@ struct LazySquare {
         for (int64_t i = 0; i < n; ++i) diagonal[i] = base.data[i * base.stride + i];
     }
 
-    // sums[r] = row `first + r` of base times a panel (n, kBatch)
-    MERCER_INLINE void strip_products(int64_t first, int64_t n, const double* panel,
-                                      Lanes<double> (&sums)[kSquareRows][kBatchVectors]) const {
-        Lanes<double> own[kSquareRows][kBatchVectors] = {};
-        const double* rows = base.data + first * base.stride;
-        for (int64_t j = 0; j < n; ++j) {
-            Lanes<double> values[kBatchVectors];
-            MERCER_UNROLL
-            for (int v = 0; v < kBatchVectors; ++v) values[v] = load<double>(panel + j * kBatch + v * kLanes<double>);
-            MERCER_UNROLL
-            for (int r = 0; r < kSquareRows; ++r) {
-                MERCER_UNROLL
-                for (int v = 0; v < kBatchVectors; ++v) own[r][v] = own[r][v] + values[v] * rows[r * base.stride + j];
-            }
-        }
-        MERCER_UNROLL
-        for (int r = 0; r < kSquareRows; ++r) {
-            MERCER_UNROLL
-            for (int v = 0; v < kBatchVectors; ++v) sums[r][v] = own[r][v];
-        }
-    }
-
     // products = base @ panel, of n slots; nothing waits.
     void multiply(const double* panel, int64_t n) const {
         for (int64_t first = 0; first < n; first += kSquareRows) {
             Lanes<double> sums[kSquareRows][kBatchVectors];
-            strip_products(first, n, panel, sums);
+            strip_products(base, first, n, panel, sums);
             for (int r = 0; r < kSquareRows; ++r) {
                 for (int v = 0; v < kBatchVectors; ++v) {
                     store<double>(products + (first + r) * kBatch + v * kLanes<double>, sums[r][v]);

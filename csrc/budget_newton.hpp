@@ -77,7 +77,7 @@ inline void newton_row(const BudgetRule& rule, const BudgetRows& rows, const Bud
     }
     const bool joins = rest > rule.tolerance * rule.tolerance * norm;
     for (int64_t i = 0; i < n; ++i) known[i] = joins ? -known[i] : image[i] - known[i];
-    add_shares(state, known, error, n, n_columns);
+    add_shares(state.coef, known, error, n, n_columns);
     if (!joins) return batch.reduction.add(known, 1 / total, n);
     known[n] = 1;
     batch.reduction.add(known, 1 / total, n + 1);

@@ -4,10 +4,9 @@
 constexpr double kDependent = 1e-10;
 
 // coef[i] += shares[i] * added
-inline void add_shares(const BudgetState& state, const double* shares, const double* added, int64_t n,
-                       int64_t n_columns) {
-    if (n_columns == 1) return add_multiple(state.coef, shares, added[0], n);
-    for (int64_t i = 0; i < n; ++i) add_multiple(state.coef + i * n_columns, added, shares[i], n_columns);
+inline void add_shares(double* coef, const double* shares, const double* added, int64_t n, int64_t n_columns) {
+    if (n_columns == 1) return add_multiple(coef, shares, added[0], n);
+    for (int64_t i = 0; i < n; ++i) add_multiple(coef + i * n_columns, added, shares[i], n_columns);
 }
 
 // Projectron++: writes the step along the projection, of squared length `norm`, and returns whether there is one.
@@ -39,7 +38,7 @@ inline void project_slot(const BudgetState& state, int64_t n_columns, int64_t sl
     inverse.column(slot, n, column);
     for (int64_t i = 0; i < n; ++i) shares[i] = -column[i] / column[slot];
     for (int64_t k = 0; k < n_columns; ++k) scratch.other[k] = state.coef[slot * n_columns + k];
-    add_shares(state, shares, scratch.other, n, n_columns);
+    add_shares(state.coef, shares, scratch.other, n, n_columns);
     inverse.add(column, -1 / column[slot], n);
 }
 
@@ -55,7 +54,7 @@ inline int64_t least_projection(const BudgetState& state, int64_t n_columns, con
 inline void project_row(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, bool joins,
                         double rest, const BudgetScratch& scratch) {
     if (joins || margin_step(rule, rows, t, rows.norms[t] - rest, rest, scratch.coef)) {
-        add_shares(state, scratch.image, scratch.coef, *state.count, rows.n_columns);
+        add_shares(state.coef, scratch.image, scratch.coef, *state.count, rows.n_columns);
     }
 }
 

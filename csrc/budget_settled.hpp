@@ -5,20 +5,33 @@
 // one row reads the whole matrix. So where a row needs one, the products of later rows are made with it: of those that
 // would have a loss now, and of those nearest to it. A wrong guess costs time alone: the bits of a product do not depend on
 // the other rows.
+//
+// Where many rows have a loss, products with a triangle take the place of these: K^-1 = W^T W, where W is the inverse of the
+// Cholesky factor of the Gram matrix K. The vectors w = W k of a window of rows take half the multiplications, and have the
+// inner products of the projections. A row with a loss adds a multiple of its w to a sum b. A later row of the window has the
+// score k^T c + w^T b, and c takes over W^T b at the end of the window.
 
-// Rows that are looked at together.
+// Rows that are looked at together: a window. Windows end where the number of a row in the stream is a multiple.
 constexpr int64_t kSettledRows = 64;
+// Triangles are used from one row with a loss in so many on: about as many rows as would need a product in vain.
+constexpr int64_t kFewLosses = 3;
+// Rows whose products with the triangle are made together: sixteen sums in registers.
+constexpr int kTriangleVectors = kBatchVectors > 1 ? kBatchVectors : 2;
+constexpr int64_t kTriangleRows = kTriangleVectors * kLanes<double>;
 // Products that are made together.
 constexpr int64_t kMostImages = 4 * kBatch;
 
 struct SettledRows {
     const LazySquare* inverse;
     double *values, *images;  // (kSettledRows, width): kernel values of rows, and their products where they are known
-    double* panels;           // (kMostImages / kBatch, width, kBatch)
+    double* panels;           // the values of rows side by side: (kMostImages / kBatch, width, kBatch) or of all rows
+    double* sum;              // (width, columns of scores): b of a window with triangles
     int64_t first, stop, width;
-    bool known[kSettledRows];
+    bool known[kSettledRows], triangular, pending;
 
-    static int64_t doubles(int64_t slots) { return (2 * kSettledRows + kMostImages) * SlotPanels::rounded(slots); }
+    static int64_t doubles(int64_t slots, int64_t n_columns) {
+        return (3 * kSettledRows + n_columns) * SlotPanels::rounded(slots);
+    }
 
     // Begins before row t.
     void begin(const LazySquare& square, int64_t slots, int64_t t, double* memory) {
@@ -27,15 +40,53 @@ struct SettledRows {
         values = memory;
         images = values + kSettledRows * width;
         panels = images + kSettledRows * width;
+        sum = panels + kSettledRows * width;
         first = stop = t;
     }
 
-    void look_ahead(const BudgetRows& rows, const BudgetState& state, int64_t t) {
+    void look_ahead(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, double* coef) {
         first = t;
-        stop = t + kSettledRows < rows.n_rows ? t + kSettledRows : rows.n_rows;
+        stop = t + kSettledRows - rows.numbers[t] % kSettledRows;
+        stop = stop < rows.n_rows ? stop : rows.n_rows;
+        int64_t n_wanted = 0;
+        double margin;
         for (int64_t u = first; u < stop; ++u) {
             slot_values(rows, state, u, values + (u - first) * width);
             known[u - first] = false;
+            n_wanted += state.factor.n_rows && is_wanted(rule, rows, state, u, coef, margin);
+        }
+        triangular = n_wanted * kFewLosses > stop - first;
+        if (!triangular) return;
+        pending = false;
+        for (int64_t i = 0; i < width * rows.n_columns; ++i) sum[i] = 0;
+        multiply_by_triangle(state);
+    }
+
+    // Writes w = W k of all rows of the window. A strip of W stays in cache for all of them.
+    void multiply_by_triangle(const BudgetState& state) const {
+        const int64_t n = *state.count, last = stop - first - 1;
+        double* out[kSettledRows];
+        for (int64_t b = 0; b < kSettledRows; ++b) {
+            const int64_t row = b < last ? b : last;  // the last one again: the same numbers
+            double* lane = panels + b / kTriangleRows * kTriangleRows * width + b % kTriangleRows;
+            out[b] = images + row * width;
+            for (int64_t i = 0; i < n; ++i) lane[i * kTriangleRows] = values[row * width + i];
+            for (int64_t i = n; i < n + kBatch && i < width; ++i) lane[i * kTriangleRows] = 0;
+        }
+        for (int64_t row = 0; row < n; row += kSquareRows) {
+            for (int64_t b = 0; b <= last; b += kTriangleRows) {
+                Lanes<double> sums[kSquareRows][kTriangleVectors];
+                strip_products(state.factor, row, row + kSquareRows, panels + b * width, sums);
+                store_strip(sums, row, out + b);
+            }
+        }
+    }
+
+    // c takes over W^T b.
+    void end_window(const BudgetState& state, int64_t n_columns) {
+        if (!pending) return;
+        for (int64_t i = 0; i < *state.count; ++i) {
+            add_shares(state.coef, state.factor.data + i * state.factor.stride, sum + i * n_columns, i + 1, n_columns);
         }
     }
 
@@ -95,9 +146,16 @@ struct SettledRows {
     // out[b][row + r] = the product of row `row + r` of the inverse and lane b of a panel
     void write_tile(int64_t row, int64_t n, const double* panel, double* const* out) const {
         Lanes<double> sums[kSquareRows][kBatchVectors];
-        inverse->strip_products(row, n, panel, sums);
+        strip_products(inverse->base, row, n, panel, sums);
+        store_strip(sums, row, out);
+    }
+
+    // out[b][row + r] = lane b of sums[r]
+    template <int kVectors>
+    MERCER_INLINE static void store_strip(const Lanes<double> (&sums)[kSquareRows][kVectors], int64_t row,
+                                          double* const* out) {
         for (int r = 0; r < kSquareRows; r += static_cast<int>(kLanes<double>)) {
-            for (int v = 0; v < kBatchVectors; ++v) {
+            for (int v = 0; v < kVectors; ++v) {
                 Lanes<double> square[kLanes<double>];
                 MERCER_UNROLL
                 for (int l = 0; l < kLanes<double>; ++l) square[l] = sums[r + l][v];
@@ -109,14 +167,33 @@ struct SettledRows {
     }
 };
 
+// A row of a window with triangles, whose w is in scratch.image.
+inline void learn_by_triangle(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
+                              SettledRows& settled, const BudgetScratch& scratch) {
+    const int64_t n = *state.count, n_columns = rows.n_columns;
+    double *scores = rows.scores.data + t * rows.scores.stride, *sum = settled.sum;
+    if (settled.pending) add_products(sum, scratch.image, n, n_columns, scores);
+    const bool joins = has_loss(rule, rows, state, t, scratch.coef);
+    for (int64_t i = 0; rows.shrinks[t] != 1 && i < n * n_columns; ++i) sum[i] *= rows.shrinks[t];
+    bool steps = joins;
+    if (!joins && rule.update == BudgetUpdate::margin_perceptron) {
+        const double rest = rest_of_projection(rows.norms[t], scratch.image, scratch.image, n);
+        steps = margin_step(rule, rows, t, rows.norms[t] - rest, rest, scratch.coef);
+    }
+    if (steps) add_shares(sum, scratch.image, scratch.coef, n, n_columns);
+    settled.pending |= steps;
+    if (t + 1 == settled.stop) settled.end_window(state, n_columns);
+}
+
 inline void learn_settled_row(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
                               SettledRows& settled, BudgetScratch scratch) {
-    if (t == settled.stop) settled.look_ahead(rows, state, t);
+    if (t == settled.stop) settled.look_ahead(rule, rows, state, t, scratch.other);
     const int64_t n = *state.count, place = t - settled.first;
     scratch.values = settled.values + place * settled.width;
     scratch.image = settled.images + place * settled.width;
     double* scores = rows.scores.data + t * rows.scores.stride;
     slot_scores(state, scratch.values, rows.n_columns, scores);
+    if (settled.triangular) return learn_by_triangle(rule, rows, state, t, settled, scratch);
     const bool joins = has_loss(rule, rows, state, t, scratch.coef);
     if (!joins && rule.update != BudgetUpdate::margin_perceptron) return;
     if (!joins && !(margin_direction(scores, rows.n_columns, rows.y[t], scratch.other) < 1)) return;

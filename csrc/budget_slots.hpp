@@ -52,14 +52,18 @@ inline double kernel_value(const BudgetRows& rows, int64_t t, int64_t column) {
     return rows.gamma > 0 ? exp_of_negative(-found) : found;
 }
 
-inline void slot_scores(const BudgetState& state, const double* values, int64_t n_columns, double* scores) {
-    const int64_t n = *state.count;
+// scores += sum_i values[i] coef[i]
+inline void add_products(const double* coef, const double* values, int64_t n, int64_t n_columns, double* scores) {
     if (n_columns == 1) {
-        scores[0] = dot(state.coef, values, n);
+        scores[0] += dot(coef, values, n);
         return;
     }
+    for (int64_t i = 0; i < n; ++i) add_multiple(scores, coef + i * n_columns, values[i], n_columns);
+}
+
+inline void slot_scores(const BudgetState& state, const double* values, int64_t n_columns, double* scores) {
     for (int64_t k = 0; k < n_columns; ++k) scores[k] = 0;
-    for (int64_t i = 0; i < n; ++i) add_multiple(scores, state.coef + i * n_columns, values[i], n_columns);
+    add_products(state.coef, values, *state.count, n_columns, scores);
 }
 
 inline void join_slot(const BudgetRows& rows, const BudgetState& state, int64_t t, const double* coef,

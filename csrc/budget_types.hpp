@@ -52,6 +52,7 @@ struct BudgetState {
     Matrix<double> rows, between, inverse, reduction;
     double* totals;
     int64_t* count;
+    Matrix<double> factor;  // the inverse of the Cholesky factor of the Gram matrix, where the caller knows it
     // Whether both halves of `between` are kept. Else entry (i, j) holds where slot i is not older than slot j.
     bool mirrored;
 };

@@ -16,6 +16,11 @@ extern const Level level;
 namespace level_v3 {
 extern const Level level;
 }
+#if defined(MERCER_V4_BUDGETS)
+namespace level_v4 {
+extern const BudgetKernels level;
+}
+#endif
 #else
 namespace level_plain {
 extern const Level level;
@@ -54,12 +59,34 @@ bool has_v3() {
 }
 #endif
 
+#if defined(MERCER_V4_BUDGETS)
+bool has_v4() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+// Wide registers for budgets of support vectors, x86-64-v3 for the rest.
+const Level& level_with_wide_budgets() {
+    static const Level level = [] {
+        Level found = level_v3::level;
+        found.name = "x86-64-v4";
+        found.budget = level_v4::level;
+        return found;
+    }();
+    return level;
+}
+#endif
+
 // Ordered from the oldest to the newest.
 std::vector<const Level*> supported_levels() {
     std::vector<const Level*> levels;
 #if defined(MERCER_X86_LEVELS)
     if (has_v2()) levels.push_back(&level_v2::level);
     if (has_v2() && has_v3()) levels.push_back(&level_v3::level);
+#if defined(MERCER_V4_BUDGETS)
+    if (has_v2() && has_v3() && has_v4()) levels.push_back(&level_with_wide_budgets());
+#endif
 #else
     levels.push_back(&level_plain::level);
 #endif

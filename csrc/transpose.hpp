@@ -61,6 +61,27 @@ MERCER_INLINE void transpose(Lanes<float> (&t)[8]) {
 }
 #endif
 
+#if MERCER_LANE_BYTES == 64
+MERCER_INLINE void transpose(Lanes<double> (&t)[8]) {
+    Lanes<double> pairs[8];  // pairs[2i], pairs[2i + 1]: even and odd columns of rows 2i and 2i + 1
+    for (int i = 0; i < 8; i += 2) {
+        pairs[i] = __builtin_shufflevector(t[i], t[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        pairs[i + 1] = __builtin_shufflevector(t[i], t[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    Lanes<double> fours[8];  // fours[c], fours[4 + c]: columns c and c + 4 of rows 0-3, and of rows 4-7
+    for (int h = 0; h < 8; h += 4) {
+        for (int i = 0; i < 2; ++i) {
+            fours[h + i] = __builtin_shufflevector(pairs[h + i], pairs[h + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            fours[h + i + 2] = __builtin_shufflevector(pairs[h + i], pairs[h + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    }
+    for (int c = 0; c < 4; ++c) {
+        t[c] = __builtin_shufflevector(fours[c], fours[c + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        t[c + 4] = __builtin_shufflevector(fours[c], fours[c + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+#endif
+
 #else
 template <class V, int kSize>
 MERCER_INLINE void transpose(V (&t)[kSize]) {

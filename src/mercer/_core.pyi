@@ -126,6 +126,7 @@ def budget_learn(
     reduction: Array,
     totals: Array,
     counts: Array,
+    factor: Array,
     table: Array,
 ) -> None: ...
 def rows_in_doubt(

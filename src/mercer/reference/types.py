@@ -6,6 +6,8 @@ order, so that ``mercer.core`` only unpacks the tuples.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from mercer._typing import Array
 
 # The losses of online learning, by number: the order of ``enum class Loss``.
@@ -105,6 +107,9 @@ class BudgetState(NamedTuple):
     reduction: Array  # (slots, slots), of Newton steps: by how much the rows seen reduce the variance
     totals: Array  # (2,) float64: the damage of the Forgetron's removals, and the perceptron's mistakes
     counts: Array  # (1,) int64: the number of slots in use
+    # (slots, slots), or none: the inverse of the Cholesky factor of the Gram matrix, a triangle. The compiled loop
+    # may read it where the slots of a full budget stay.
+    factor: Array = np.zeros((0, 0))
 
 
 class ClusterRows(NamedTuple):

@@ -1,6 +1,7 @@
 """From a model to JSON and arrays: a closed set of types, each written so that reading gives the same bits."""
 
 import math
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -183,7 +184,9 @@ class Encoder:
         name = registry.name_of(type(value))
         if name is None or registry.part(name) is None:
             raise _refusal(value, where)
-        return {"kind": "part", "class": name, "state": self._state(value, vars(value), where, depth)}
+        # What a property has kept is made again after loading.
+        own = {key: item for key, item in vars(value).items() if not _is_cached(value, key)}
+        return {"kind": "part", "class": name, "state": self._state(value, own, where, depth)}
 
     def _state(self, value: object, own: dict[str, object], where: str, depth: int) -> Node:
         """Return the nodes of the attributes, by the names that the class declares for them."""
@@ -210,6 +213,10 @@ def _dtype(dtype: np.dtype[np.generic], where: str) -> str:
     if dtype.newbyteorder("=") not in DTYPES:
         raise _refused_dtype(dtype, where)
     return DTYPES[dtype.newbyteorder("=")]
+
+
+def _is_cached(value: object, name: str) -> bool:
+    return isinstance(getattr(type(value), name, None), cached_property)
 
 
 def _refused_dtype(dtype: np.dtype[np.generic], where: str) -> ModelFileError:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.learners.budget.merge_table import merge_places
-from mercer.reference.budget.merging import best_place, first_places, lost
+from mercer.reference.budget.merging import first_places, lost, searched_place
 
 
 def test_places_on_the_grid_are_the_best():
@@ -12,7 +12,7 @@ def test_places_on_the_grid_are_the_best():
     for a in (20, 100, 255):
         for b in (1, 40, 128):
             share, exponent = b / 256, -np.log(a / 256)
-            found = best_place(exponent, share**2, (1 - share) ** 2, share * (1 - share))
+            found = searched_place(exponent, share**2, (1 - share) ** 2, share * (1 - share))
             assert table[a, b] == pytest.approx(found, abs=1e-5)
 
 
@@ -25,7 +25,7 @@ def test_places_between_lose_little_more_than_the_best():
         product = share * (1 - share)
         place = first_places(merge_places(), np.array([value]), a, np.array([b]))
         arguments = (np.array([exponent]), a, np.array([b]), np.array([product]))
-        best = lost(*arguments, np.array([best_place(exponent, a, b, product)]))
+        best = lost(*arguments, np.array([searched_place(exponent, a, b, product)]))
         assert lost(*arguments, place)[0] <= best[0] + 1e-4 * a
 
 

@@ -1,11 +1,13 @@
 """Support sets: numbers that decide by chance, columns for new classes, and renewed matrices."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from mercer import Gaussian
-from mercer.learners import BudgetRegressor
+from mercer.learners import BudgetClassifier, BudgetRegressor
 from mercer.learners.budget import support_set
 from mercer.learners.budget.support_set import uniforms
 
@@ -39,3 +41,28 @@ def test_matrices_stay_those_of_the_support_vectors(rng, update, maintenance, mo
     )
     drift, renewed_drift = (np.abs(s.inverse @ kernel(s.rows) - np.eye(25)).max() for s in (state, renewed))
     assert renewed_drift < drift
+
+
+def test_the_factor_is_made_once_where_the_support_vectors_stay(rng):
+    """It is that of their Gram matrix, goes on from block to block, and is left out of model files."""
+    X = rng.standard_normal((700, 3))
+    y = rng.randint(2, size=700)  # nothing to learn: about half of the rows have a loss
+    kernel = Gaussian(gamma=0.5)
+    model = BudgetClassifier(kernel, budget=20, update="perceptron", maintenance="project_newest", tolerance=0.0)
+    model.partial_fit(X[:500], y[:500], classes=[0, 1])
+    factor = model.state_.factor
+    expected = np.linalg.inv(np.linalg.cholesky(kernel(model.support_vectors_)))
+    np.testing.assert_allclose(factor[:20, :20], expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
+    assert factor.shape == (24, 24)
+    assert not factor[20:].any()
+    assert model.partial_fit(X[500:], y[500:]).state_.factor is factor
+
+
+def test_a_gram_matrix_that_is_not_positive_definite_has_no_factor(rng):
+    X, y = rng.standard_normal((300, 2)), rng.randint(2, size=300)
+    model = BudgetClassifier(budget=12, update="perceptron", maintenance="project_newest", tolerance=0.0)
+    model.partial_fit(X[:200], y[:200], classes=[0, 1])
+    assert len(model.support_vectors_) == 12
+    model.state_ = replace(model.state_, between=-np.eye(12))
+    assert model.state_.factor.shape == (0, 0)
+    assert np.isfinite(model.partial_fit(X[200:], y[200:]).coef_).all()

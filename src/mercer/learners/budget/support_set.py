@@ -1,6 +1,7 @@
 """The support vectors of a budget learner: a value that learns blocks of rows and returns another value."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +23,8 @@ from mercer.validation import check_memory
 _BLOCK_ROWS = 128
 # After so many rows, an inverse that was changed row by row is made from the Gram matrix again.
 _RENEWAL_ROWS = 4096
+# Blocks of fewer rows are learned without the factor of the Gram matrix, which is read once per block.
+_FACTOR_ROWS = 16
 # The loop takes slots in such numbers.
 _SLOTS = 8
 _F8 = (np.float64,)
@@ -103,6 +106,21 @@ class SupportSet:
         born = np.zeros(0, dtype=np.int64)
         return cls(kernel, seed, rows, columns, np.zeros(0), born, square, square, square, np.zeros(2))
 
+    @cached_property
+    def factor(self) -> Array:
+        """The inverse of the Cholesky factor of the Gram matrix, with zeros for the slots of the loop, or no rows.
+
+        A function of the kernel values alone, so that a model from a file goes on with the same bits.
+        """
+        n = len(self.between)
+        with one_blas_thread():
+            lower, failed = lapack.dpotrf(_gram(self.between, self.born), lower=1, clean=1)
+            inverse, failed = lapack.dtrtri(lower, lower=1) if not failed else (lower, failed)
+        if failed:  # the kernel is not positive definite
+            return np.zeros((0, 0))
+        slots = n + 1 + -(n + 1) % _SLOTS
+        return _grown(np.ascontiguousarray(inverse), (slots, slots))
+
     def scores(self, X: Rows) -> Array:
         """Return the scores (n, k) of rows."""
         if not len(self.coef):
@@ -151,7 +169,8 @@ class _Slots:
         slots += -slots % _SLOTS
         squares = [plan.keeps_between, plan.keeps_inverse, plan.rule.update == "newton"]
         what = f"the matrices of {slots} support vectors"
-        check_memory(owner, "budget", plan.rule.budget, 2 * 8 * slots**2 * sum(squares), what)
+        n_squares = sum(squares) + (plan.rule.maintenance == "project_newest")  # and the factor
+        check_memory(owner, "budget", plan.rule.budget, 2 * 8 * slots**2 * n_squares, what)
         self._keeps_rows = support.rows.ndim == 2 and not is_sparse(support.rows)
         width = support.rows.shape[1] if self._keeps_rows else 0
         between, inverse, reduction = (
@@ -188,8 +207,7 @@ class _Slots:
         cross = self._cross[: 0 if merges else m * (n + m)].reshape(m, -1)
         if not merges:
             values.write(X, self._rows(), cross[:, :n])
-            settled = rule.maintenance == "project_newest" and n == rule.budget
-            if not settled:  # a row meets those of its block that have joined: earlier ones
+            if not self._settles:  # a row meets those of its block that have joined: earlier ones
                 values.write_own(X, cross[:, n:])
         norms = values.norms(X)
         steps, shrinks = self._plan.steps(int(numbers[0]), norms)
@@ -206,16 +224,28 @@ class _Slots:
             scores=scores,
         )
         state.column[:n] = np.arange(n)
+        if core.COMPILED and self._settles and m >= _FACTOR_ROWS:
+            state = state._replace(factor=self._settled().factor)
         core.budget_learn(rule, rows, state, merge_places())
         if not self._keeps_rows:
             self._kept = _chosen(self._kept, X, state.column[: self._n])
+
+    @property
+    def _settles(self) -> bool:
+        """Whether the support vectors stay from now on."""
+        return self._plan.rule.maintenance == "project_newest" and self._n == self._plan.rule.budget
+
+    def _settled(self) -> SupportSet:
+        """Return support vectors that stay, with the factor that is made of them once."""
+        if len(self._support.between) != self._n:
+            self._support = self.frozen()
+        return self._support
 
     def renew(self) -> None:
         """Make the inverse from the Gram matrix again, without the rounding of many small changes."""
         n, state = self._n, self._state
         if len(state.inverse) and n:
-            between, born = state.between[:n, :n], state.born[:n]
-            gram = np.where(born[:, np.newaxis] >= born, between, between.T)
+            gram = _gram(state.between[:n, :n], state.born[:n])
             with one_blas_thread():
                 factor, failed = lapack.dpotrf(gram, lower=1)
                 inverse, failed = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
@@ -226,7 +256,7 @@ class _Slots:
     def frozen(self) -> SupportSet:
         """Return the support vectors in use as a value."""
         n, state = self._n, self._state
-        return replace(
+        support = replace(
             self._support,
             rows=self._rows().copy() if self._keeps_rows else self._kept,
             coef=state.coef[:n].copy(),
@@ -237,6 +267,9 @@ class _Slots:
             reduction=_in_use(state.reduction, n),
             totals=state.totals,
         )
+        if self._settles and "factor" in vars(self._support):  # of the same support vectors
+            vars(support)["factor"] = self._support.factor
+        return support
 
 
 def uniforms(seed: int, numbers: Array) -> Array:
@@ -248,6 +281,11 @@ def uniforms(seed: int, numbers: Array) -> Array:
         bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         bits ^= bits >> np.uint64(31)
     return np.asarray((bits >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def _gram(between: Array, born: Array) -> Array:
+    """Return both halves of a matrix of kernel values, of which entry (i, j) holds where i is not older than j."""
+    return np.where(born[:, np.newaxis] >= born, between, between.T)
 
 
 def _grown(values: Array, shape: tuple[int, ...]) -> Array:

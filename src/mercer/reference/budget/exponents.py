@@ -1,11 +1,7 @@
 """The exponents of Gaussian kernel values."""
 
-import numpy as np
-
 from mercer._typing import Array
-
-# Exponents beyond are cut: their kernel value is 0, and sums of them stay finite.
-LARGEST_EXPONENT = 1e150
+from mercer.reference.budget import arithmetic
 
 
 def gaussian_exponents(X: Array, Y: Array, gamma: float, out: Array, lower: bool = False) -> None:
@@ -16,4 +12,4 @@ def gaussian_exponents(X: Array, Y: Array, gamma: float, out: Array, lower: bool
     """
     for i, x in enumerate(X):
         stop = i + 1 if lower else len(Y)
-        np.minimum(gamma * np.square(x - Y[:stop]).sum(axis=1), LARGEST_EXPONENT, out=out[i, :stop])
+        out[i, :stop] = arithmetic.exponents(x, Y[:stop], gamma)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.budget import arithmetic
 from mercer.reference.budget.merging import merge, slot_exponents
 from mercer.reference.budget.newton import newton_row
 from mercer.reference.budget.projection import absorb, join_by_projection
@@ -28,14 +29,14 @@ def budget_learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, table: 
 def _values(rule: BudgetRule, rows: BudgetRows, state: BudgetState, t: int) -> Array:
     """Return the kernel values of row t and the slots."""
     if rule.maintenance == "merge":  # merged rows are in no column
-        return np.asarray(np.exp(-slot_exponents(rows.gamma, state, rows.X[t])))
+        return np.asarray(arithmetic.exponential(-slot_exponents(rows.gamma, state, rows.X[t])))
     found = rows.cross[t, state.column[: int(state.counts[0])]]
-    return np.asarray(np.exp(-found) if rows.gamma > 0 else found)
+    return np.asarray(arithmetic.exponential(-found) if rows.gamma > 0 else found)
 
 
 def _learn(rule: BudgetRule, rows: BudgetRows, state: BudgetState, t: int, table: Array) -> None:
     n, values = int(state.counts[0]), _values(rule, rows, state, t)
-    rows.scores[t] = values @ state.coef[:n]
+    rows.scores[t] = arithmetic.inner(values, state.coef[:n])
     y = float(rows.y[t])
     coef = coefficients(rule, rows.scores[t], y, float(rows.norms[t]), float(rows.steps[t]))
     if rule.update in ("perceptron", "margin_perceptron"):

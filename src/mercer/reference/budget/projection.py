@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.budget import arithmetic
 from mercer.reference.budget.slots import join, leave, lengths
 from mercer.reference.budget.steps import direction, margin
 from mercer.reference.types import BudgetRows, BudgetRule, BudgetState
@@ -19,16 +20,16 @@ def join_by_projection(
     Without coefficients the row may still have a margin error, on which Projectron++ takes a step along its projection.
     """
     n = int(state.counts[0])
-    image = state.inverse[:n, :n] @ values
+    image = arithmetic.product(state.inverse[:n, :n], values)
     norm = float(rows.norms[t])
-    rest = max(norm - float(values @ image), 0.0)
+    rest = max(norm - float(arithmetic.inner(values, image)), 0.0)
     if coef is None:
         step = margin_step(rule, rows.scores[t], float(rows.y[t]), norm - rest, rest)
         if step is not None:
             state.coef[:n] += np.outer(image, step)
         return
     full = n == rule.budget
-    if rest <= rule.tolerance**2 * norm or (full and rule.maintenance == "project_newest"):
+    if rest <= rule.tolerance * rule.tolerance * norm or (full and rule.maintenance == "project_newest"):
         state.coef[:n] += np.outer(image, coef)
         return
     join(rows, state, t, coef, values)
@@ -36,10 +37,11 @@ def join_by_projection(
     if full:
         diagonal = np.diagonal(state.inverse)[: n + 1]
         slot = int(np.argmin(lengths(state, n + 1) / diagonal))
-        share = state.inverse[: n + 1, slot] / state.inverse[slot, slot]
+        share = state.inverse[slot, : n + 1] / state.inverse[slot, slot]
         state.coef[: n + 1] -= np.outer(share, state.coef[slot].copy())
         downdate_inverse(state.inverse, n + 1, slot)
         leave(state, slot)
+    arithmetic.symmetric(state.inverse)
 
 
 def margin_step(rule: BudgetRule, scores: Array, y: float, norm: float, rest: float) -> Array | None:
@@ -57,13 +59,13 @@ def append_inverse(inverse: Array, n: int, image: Array, rest: float) -> None:
     """Border the inverse of n slots: image = K^-1 k, rest = k(x, x) - k^T K^-1 k."""
     border = np.append(image, -1.0)
     inverse[n, : n + 1] = inverse[: n + 1, n] = 0.0
-    inverse[: n + 1, : n + 1] += np.outer(border / rest, border)
+    inverse[: n + 1, : n + 1] += np.outer(border * (1 / rest), border)
 
 
 def downdate_inverse(inverse: Array, n: int, slot: int) -> None:
     """Turn the inverse of n slots into that of all but one; the row and column of that one are left to ``leave``."""
-    column = inverse[:n, slot].copy()
-    inverse[:n, :n] -= np.outer(column / column[slot], column)
+    column = inverse[slot, :n].copy()
+    inverse[:n, :n] += np.outer(column * (-1 / column[slot]), column)
 
 
 def absorb(rule: BudgetRule, state: BudgetState, values: Array) -> None:
@@ -106,7 +108,8 @@ def _nearest(state: BudgetState, slot: int, n: int) -> int:
     best, found = 0.0, -1
     for other in range(n):
         if other != slot and state.norms[other] > 0:
-            closeness = float(state.between[slot, other]) ** 2 / float(state.norms[other])
+            value = float(state.between[slot, other])
+            closeness = value * value / float(state.norms[other])
             if closeness > best:
                 best, found = closeness, other
     return found
@@ -116,7 +119,7 @@ def _pair(state: BudgetState, slot: int, other: int, values: Array, norm: float)
     """Return the shares of the incoming row and of a neighbour in the projection of a slot, and its squared length."""
     first, second = float(values[slot]), float(state.between[slot, other])
     cross, diagonal = float(values[other]), float(state.norms[other])
-    determinant = norm * diagonal - cross**2
+    determinant = norm * diagonal - cross * cross
     if determinant <= DEPENDENT * norm * diagonal:
         return None
     one = (diagonal * first - cross * second) / determinant

@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.budget import arithmetic
 from mercer.reference.budget.slots import leave, lengths
 from mercer.reference.types import BudgetRule, BudgetState
 
@@ -41,11 +42,12 @@ def _shrink(state: BudgetState) -> None:
     coef = state.coef[oldest]
     size = float(np.abs(coef).max())
     if size > 0:
-        margin = float(coef @ (state.between[:n, oldest] @ state.coef[:n])) / size
-        square = float(coef @ coef) * float(state.norms[oldest]) - 2 * size * margin
+        scores = arithmetic.inner(state.between[:n, oldest], state.coef[:n])
+        margin = float(arithmetic.inner(coef, scores)) / size
+        square = float(arithmetic.inner(coef, coef)) * float(state.norms[oldest]) - 2 * size * margin
         spent, mistakes = state.totals
         factor = largest_factor(square, 2 * size, float(spent - FORGETRON_SHARE * mistakes))
-        state.totals[0] += square * factor**2 + 2 * size * factor
+        state.totals[0] += square * factor * factor + 2 * size * factor
         state.coef[:n] *= factor
     leave(state, oldest)
 
@@ -56,7 +58,7 @@ def largest_factor(square: float, linear: float, constant: float) -> float:
         return 1.0
     if square == 0:
         return max(0.0, -constant / linear)
-    root = sqrt(max(0.0, linear**2 - 4 * square * constant))
+    root = sqrt(max(0.0, linear * linear - 4 * square * constant))
     return min(1.0, max(0.0, -2 * constant / (linear + root)))
 
 
@@ -87,7 +89,7 @@ def chances_to_stay(sizes: Array) -> Array:
         return stays
     capped = np.zeros(n, dtype=bool)
     while True:
-        factor = (n - 1 - np.count_nonzero(capped)) / sizes[~capped].sum()
+        factor = (n - 1 - np.count_nonzero(capped)) / arithmetic.total(sizes[~capped])
         more = ~capped & (factor * sizes > 1)
         if not more.any():
             return np.where(capped, 1.0, factor * sizes)
@@ -96,7 +98,7 @@ def chances_to_stay(sizes: Array) -> Array:
 
 def chosen(chances: Array, uniform: float) -> int:
     """Return the first place at which the sum of the chances exceeds ``uniform`` of their total."""
-    total, sums = float(chances.sum()), 0.0
+    total, sums = float(arithmetic.total(chances)), 0.0
     last = 0
     for i, chance in enumerate(chances):
         if chance <= 0:

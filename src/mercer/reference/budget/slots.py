@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.budget import arithmetic
 from mercer.reference.types import BudgetRows, BudgetState
 
 
@@ -34,4 +35,4 @@ def leave(state: BudgetState, slot: int) -> None:
 
 def lengths(state: BudgetState, n: int) -> Array:
     """Return the sums of squares of the coefficients of the first n slots."""
-    return np.asarray(np.square(state.coef[:n]).sum(axis=1))
+    return arithmetic.row_sums(np.square(state.coef[:n]))
