@@ -142,3 +142,27 @@ LENGTHS = [
 def test_sources_that_do_not_fit_together(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+def test_nan_stands_for_a_missing_value_only_where_that_is_asked_for(rng):
+    X = rng.standard_normal((9, 2))
+    X[7, 1] = np.nan
+    for rows in (X, sparse.csr_array(X), lambda: iter(np.array_split(X, 3))):
+        plain = as_blocks(rows, block_rows=2)
+        with pytest.raises(ValueError, match="NaN at row 7, column 1"):
+            list(plain.labelled())
+        blocks = plain.recut(4, "Test", missing=True).recut(3, "Test")  # another cut keeps it
+        found = np.vstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
+        np.testing.assert_array_equal(found, X)
+        assert sum(blocks.check_finite(block).n_rows for block in blocks.labelled(finite=False)) == 9
+    X[8, 0] = -np.inf
+    for blocks in (as_blocks(X).recut(4, "Test", missing=True), *_later_and_parts(X)):
+        with pytest.raises(ValueError, match=r"Test: X contains infinity \(inf\) at row 8, column 0.*by NaN"):
+            list(blocks)
+        with pytest.raises(ValueError, match="infinity"):
+            [blocks.check_finite(block) for block in blocks.labelled(finite=False)]
+
+
+def _later_and_parts(X):
+    blocks = as_blocks(X).recut(4, "Test", missing=True)
+    return blocks.after(4), blocks.parts(4)[-1]

@@ -35,8 +35,10 @@ from mercer import (  # noqa: E402
     KernelSVC,
     KernelSVR,
     KitchenSinksClassifier,
+    LocalKernelRidge,
     NOGDClassifier,
     TunedClassifier,
+    TunedRegressor,
     config_context,
 )
 from mercer.data import as_blocks  # noqa: E402
@@ -384,8 +386,8 @@ def test_bad_input_is_named_by_partition_and_row(client):
         (KernelPCA(fit_inverse_transform=True), "fit_inverse_transform learns from all rows"),
         (KernelKMeans(batch_size=100), "batch_size goes through the rows one after the other"),
         (
-            TunedClassifier(),
-            "TunedClassifier: X is a Dask collection, and TunedClassifier works on rows of this process",
+            LocalKernelRidge(),
+            "LocalKernelRidge: X is a Dask collection, and LocalKernelRidge works on rows of this process",
         ),
         (KitchenSinksClassifier(), "X is a Dask collection, and KitchenSinksClassifier works on rows of this process"),
         (TrackingClassifier(FOGDClassifier()), "X is a Dask collection, and TrackingClassifier works on rows of this"),
@@ -404,9 +406,70 @@ def test_what_stays_local_says_so_before_any_work(client, model, message):
 def test_what_works_on_arrays_does_not_pull_a_collection_here():
     X, y, _ = _rows()
     model = TunedClassifier(random_state=0).fit(X[:200], y[:200] > 0)
-    for call in (model.predict, Gaussian(), model.predict_proba):
-        with pytest.raises(ValueError, match="is a Dask collection"), dask.config.set(scheduler="synchronous"):
+    for call in (Gaussian(), model.predict_set):
+        with pytest.raises(ValueError, match="Dask collection"), dask.config.set(scheduler="synchronous"):
             call(_arrays(X)[0])
+
+
+TUNED = {"random_state": 0, "max_rows": 600, "leaf_rows": 300, "n_landmarks": 30}
+
+
+def test_tuned_estimators_hold_a_sample_and_read_the_other_rows_where_they_are(client):
+    X, _, weight = _rows()
+    X[::50, 2] = np.nan  # a missing value, as in arrays
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 1.5 * np.random.RandomState(1).standard_normal(N_ROWS)
+    model = TunedRegressor(**TUNED).fit(*_arrays(X, y), sample_weight=_arrays(weight)[0])
+    assert model.report_.chosen["rows held"].endswith("of 3,000")
+    assert model.low_order_ is not None  # the other rows count
+    plan = [900, 1700, 400]
+    with config_context(engine=Elsewhere()):
+        here = TunedRegressor(**TUNED).fit(as_blocks(X, y, sample_weight=weight, plan=plan))
+    assert here.report_ == model.report_
+    expected = model.predict(X)
+    np.testing.assert_array_equal(here.predict(X), expected)
+    array = TunedRegressor(**TUNED).fit(X, y, weight)  # one part: sums in another order
+    np.testing.assert_allclose(array.predict(X), expected, rtol=1e-4, atol=1e-4)
+    lazy = model.predict(_arrays(X)[0])
+    assert dask.is_dask_collection(lazy)
+    np.testing.assert_allclose(lazy.compute(), expected, rtol=1e-4, atol=1e-5)
+    found = model.score(*_arrays(X, y), sample_weight=_arrays(weight)[0])
+    assert found == pytest.approx(model.score(X, y, weight), rel=1e-5)
+    with pytest.raises(ValueError, match="this method takes no Dask collection"):
+        model.predict_interval(_arrays(X)[0])
+
+
+def test_tuned_classifiers_of_frames(client):
+    X, y, _ = _rows()
+    frame = pd.DataFrame(X, columns=list("abc")).assign(label=np.where(y > 0, "up", "down"))
+    df = dd.from_pandas(frame, npartitions=4)
+    model = TunedClassifier(**TUNED).fit(df[["a", "b", "c"]], df["label"])
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.classes_.tolist() == ["down", "up"]
+    rows = frame[["a", "b", "c"]]
+    np.testing.assert_array_equal(model.predict(df[["a", "b", "c"]]).compute(), model.predict(rows))
+    found = model.predict_proba(df[["a", "b", "c"]]).compute()
+    np.testing.assert_allclose(found, model.predict_proba(rows), atol=1e-5)
+    with pytest.raises(ValueError, match="column 'label' of X holds no numbers"):
+        model.fit(df, df["label"])
+
+
+def test_bad_partitions_of_a_tuned_fit_are_named(client):
+    X, y, _ = _rows()
+    model = TunedRegressor(**TUNED)
+    bad = X.copy()
+    bad[1234, 2] = np.inf
+    with pytest.raises(ValueError, match=r"infinity \(inf\) at row 1234, column 2.*In partition 2 of X"):
+        model.fit(*_arrays(bad, y))
+    with pytest.raises(ValueError, match="X has 3000 rows and y has 2999"):
+        model.fit(_arrays(X)[0], y[:-1])
+    with pytest.raises(ValueError, match="y contains NaN"):
+        model.fit(*_arrays(X, np.where(np.arange(N_ROWS) == 2000, np.nan, y)))
+    wide = _arrays(X)[0].map_blocks(lambda part: part[:, :2] if len(part) == 1700 else part, dtype=X.dtype, meta=X[:0])
+    with pytest.raises(ValueError, match="TunedRegressor: partition 2 of X has 2 columns, and the array has 3"):
+        model.fit(wide, y)
+    with pytest.raises(ValueError, match="at least 2 classes, got 1 class"):
+        TunedClassifier(**TUNED).fit(*_arrays(X, np.zeros(N_ROWS, dtype=int)))
+    assert not hasattr(model, "model_")
 
 
 def test_without_a_client_partitions_are_computed_here():

@@ -146,7 +146,7 @@ def test_refusals_before_any_work():
         raise AssertionError("a partition was computed")
 
     frame = _parts().map_partitions(never, meta=FRAME.iloc[:0])
-    with pytest.raises(ValueError, match="TunedRegressor holds all rows in this process"):
+    with pytest.raises(ValueError, match="TunedRegressor prepares tables in this process"):
         TableModel(regressor=TunedRegressor()).fit(frame, "price")
     with pytest.raises(ValueError, match=r"test_fraction=0.2 holds out rows of this process.*random_split"):
         TableModel(KernelRidgeClassifier(), test_fraction=0.2).fit(frame, "label")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 from mercer.stats import RowSample
-from mercer.stats.row_sample import row_keys
+from mercer.stats.row_sample import last_key, row_keys
 from mercer.testing import assert_mean_close
 
 
@@ -105,3 +105,14 @@ def test_keys_are_uniform_and_those_of_neighbouring_seeds_independent():
 @pytest.mark.parametrize("first", [0, 1, 2, 3, 4, 4095, 2**40 + 1])
 def test_a_key_belongs_to_the_number_of_its_row(first):
     np.testing.assert_array_equal(row_keys(5, first, 9)[3:], row_keys(5, first + 3, 6))
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(40, 7), (2**18 + 5, 1000), (2**19, 2**18 + 1)])
+def test_the_last_key_tells_the_sample_from_row_numbers_alone(n_rows, size):
+    numbers = np.flatnonzero(row_keys(3, 0, n_rows) <= np.uint64(last_key(3, n_rows, size)))
+    np.testing.assert_array_equal(numbers, RowSample(size, 3).update(np.zeros((n_rows, 1))).numbers)
+
+
+def test_a_sample_of_all_rows_has_no_last_key():
+    assert last_key(0, 5, 5) is None
+    assert last_key(0, 6, 5) is not None

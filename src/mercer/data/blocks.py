@@ -13,7 +13,7 @@ from mercer.config import get_config
 from mercer.data.reading import ahead
 from mercer.data.sources import Block, Reader, RowsAfter, own_rows, stacked
 from mercer.structures import Ragged
-from mercer.validation import block_norm, check_matrix
+from mercer.validation import block_norm, check_matrix, refuse_infinity
 
 # The layout of rows by whether they are sparse, for errors.
 _LAYOUTS = {False: "dense", True: "CSR"}
@@ -47,6 +47,8 @@ class Blocks:
         The number of the first row, for errors: blocks of a part of a larger source do not begin at 0.
     place : str
         Where the rows come from, for errors, such as "partition 7".
+    missing : bool
+        Whether NaN stands for a missing value. By default it is refused, as infinity always is.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Blocks:
         plan: tuple[int, ...] | None = None,
         first_row: int = 0,
         place: str = "",
+        missing: bool = False,
     ):
         self.reader = reader
         self.plan = reader.plan if plan is None else plan
@@ -76,6 +79,7 @@ class Blocks:
         self.owner = owner
         self._y, self._sample_weight = y, sample_weight
         self._trusted = trusted or reader.domain != "rows"  # packed objects hold no number that is not finite
+        self._missing = missing
         self._n_rows = reader.n_rows
         self._may_be_empty = False
         if y is not None and reader.labelled:
@@ -203,6 +207,7 @@ class Blocks:
                     plan=(n_rows,),
                     first_row=self.first_row + start,
                     place=self.reader.place(number),
+                    missing=self._missing,
                 )
             )
             start += n_rows
@@ -225,6 +230,7 @@ class Blocks:
             plan=None if self.plan is None else _plan_after(self.plan, n_rows),
             first_row=self.first_row + n_rows,
             place=self.place,
+            missing=self._missing,
         )
         rest._n_rows = None if self._n_rows is None else self._n_rows - n_rows
         rest._may_be_empty = True
@@ -241,14 +247,14 @@ class Blocks:
     def check_finite(self, block: Block) -> Block:
         """Return a block of ``labelled(finite=False)``; an error names the row and the column that is not finite."""
         if not self._trusted:
-            block_norm(self.owner, "X", block.X, slice(0, block.n_rows), first_row=block.first_row)
+            self._check_numbers(block.X, block.first_row)
         return block
 
-    def recut(self, block_rows: int | None, owner: str, *, trusted: bool = False) -> "Blocks":
-        """Return the same rows in blocks of another size, with another owner; ``trusted`` blocks are not checked."""
+    def recut(self, block_rows: int | None, owner: str, *, trusted: bool = False, missing: bool = False) -> "Blocks":
+        """Return the same rows in blocks of another size, not checked if ``trusted``, with NaN if ``missing``."""
         y, weight, trusted = self._y, self._sample_weight, self._trusted or trusted
         other = Blocks(self.reader, block_rows, y=y, sample_weight=weight, owner=owner, trusted=trusted, plan=self.plan)
-        other.first_row, other.place = self.first_row, self.place
+        other.first_row, other.place, other._missing = self.first_row, self.place, self._missing or missing
         other._n_rows = self._n_rows
         return other
 
@@ -319,8 +325,17 @@ class Blocks:
 
     def _checked(self, piece: Block, first_row: int, *, finite: bool) -> Block:
         """Return a piece of checked numbers, in memory that the reader does not reuse."""
-        X = check_matrix(self.owner, "X", piece.X, first_row=first_row, finite=finite)
+        X = check_matrix(self.owner, "X", piece.X, finite=False)
+        if finite:
+            self._check_numbers(X, first_row)
         return piece._replace(X=X) if self.reader.keeps_pieces else own_rows(X, piece)
+
+    def _check_numbers(self, X: Rows, first_row: int) -> None:
+        """Refuse infinity, and NaN where it stands for nothing."""
+        if self._missing:
+            refuse_infinity(self.owner, "X", X, first_row=first_row)
+        else:
+            block_norm(self.owner, "X", X, slice(0, X.shape[0]), first_row=first_row)
 
     def _check_count(self, n_rows: int) -> None:
         if n_rows == 0 and not self._n_rows and not self._may_be_empty:

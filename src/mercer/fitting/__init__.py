@@ -10,6 +10,7 @@ from mercer.fitting.held_rows import HeldTargets, held_rows
 from mercer.fitting.lloyd import Assignment, lloyd, mini_batches
 from mercer.fitting.map_plan import MapPlan
 from mercer.fitting.passes import Passes
+from mercer.fitting.row_pick import RowPick
 from mercer.fitting.survey import Sample, Survey
 from mercer.fitting.targets import Classes, Numbers, Targets, Unweighted
 
@@ -21,6 +22,7 @@ __all__ = [
     "MapPlan",
     "Numbers",
     "Passes",
+    "RowPick",
     "Sample",
     "Survey",
     "Targets",

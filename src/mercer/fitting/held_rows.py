@@ -1,5 +1,6 @@
 """All rows in memory, with y and weights as solvers read them: for models that keep their training rows."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -9,6 +10,7 @@ from scipy import sparse
 from mercer._typing import Array, Rows
 from mercer.data import Block, Blocks
 from mercer.fitting.passes import Passes
+from mercer.fitting.row_pick import RowPick
 from mercer.fitting.targets import Targets
 from mercer.validation import check_weights
 
@@ -16,20 +18,37 @@ T = TypeVar("T", bound=Targets)
 T_co = TypeVar("T_co", bound=Targets, covariant=True)
 
 
-def held_rows(blocks: Blocks, passes: Passes) -> tuple[Rows, Array, Array | None]:
-    """Return X, y and the sample weights (None where all are 1) of all blocks, copied.
+def held_rows(blocks: Blocks, passes: Passes, picked: RowPick | None = None) -> tuple[Rows, Array, Array | None]:
+    """Return X, y and the sample weights (None where all are 1) of all blocks, or of the ``picked`` rows, copied.
 
     >>> from mercer.data import as_blocks
     >>> X, y, weight = held_rows(as_blocks(np.eye(3), np.arange(3)), Passes("example"))
     >>> X.shape, y.tolist(), weight
     ((3, 3), [0, 1, 2], None)
     """
-    parts = list(passes.map("rows", lambda block: block, blocks))
+    parts: Iterable[Block] = passes.map("rows", (lambda block: block) if picked is None else picked.of_block, blocks)
+    size = blocks.n_rows if picked is None else picked.size
+    X = None
+    if size is not None and not blocks.is_sparse:  # each row is in memory once
+        X = np.empty((size, blocks.width), dtype=blocks.dtype)
+        parts = list(_written(parts, X))
+    parts = [part for part in parts if part.n_rows]
     rows = [block.X for block in parts]
-    X = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+    if X is None:
+        X = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
     y = np.concatenate([np.asarray(block.y) for block in parts])
     weighted = parts[0].sample_weight is not None
     return X, y, np.concatenate([np.asarray(block.sample_weight) for block in parts]) if weighted else None
+
+
+def _written(parts: Iterable[Block], out: Array) -> Iterator[Block]:
+    """Copy the rows of consecutive blocks to an array, and yield the blocks on its memory."""
+    start = 0
+    for block in parts:
+        rows = slice(start, start + block.n_rows)
+        out[rows] = block.X
+        yield block._replace(X=out[rows])
+        start = rows.stop
 
 
 @dataclass(frozen=True)
@@ -69,12 +88,16 @@ class HeldTargets(Generic[T_co]):
         checked = targets if targets.checked else replace(targets, checked=True)
         y = y if targets.checked else np.asarray(targets.check(y))
         given = np.ones(len(y)) if sample_weight is None else check_weights(targets.owner, sample_weight, len(y))
+        return cls.encoded(checked.known(checked.found_in(Block(np.empty((len(y), 0)), y, given), given)), y, given)
+
+    @classmethod
+    def encoded(cls, known: T, y: Array, given: Array) -> "HeldTargets[T]":
+        """Encode checked y and weights by targets whose classes or means are known."""
         block = Block(np.empty((len(y), 0)), y, given)
-        known = checked.known(checked.found_in(block, given))
         Y, weight = np.asarray(known.encode(block)), known.weight(block)
         weight = given if weight is None else weight
         if not weight.any():
-            raise ValueError(f"{targets.owner}: sample_weight must not be all zero. Leave it out for equal weights.")
+            raise ValueError(f"{known.owner}: sample_weight must not be all zero. Leave it out for equal weights.")
         return HeldTargets(known, Y, given, weight, np.minimum(given, 1.0) * known.weight_of_one(Y))
 
     @property

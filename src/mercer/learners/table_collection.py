@@ -104,8 +104,8 @@ def _check_learners(model: "TableModel") -> None:
     for learner in (model.classifier, model.regressor):
         if isinstance(learner, TunedEstimator):
             raise ValueError(
-                f"{_OWNER}: {type(learner).__name__} holds all rows in this process, and X is a Dask data frame. Give "
-                "a learner that reads rows in passes, such as KernelRidgeClassifier or KernelRidge, or X.compute()."
+                f"{_OWNER}: {type(learner).__name__} prepares tables in this process, and X is a Dask data frame. Give "
+                "KernelRidgeClassifier or KernelRidge, or X.compute(); or fit the learner itself on columns of numbers."
             )
     if model.test_fraction:
         raise ValueError(
@@ -120,7 +120,7 @@ def _learner(model: "TableModel") -> Any:
         return learner
     learner = learner_for_streams(model)
     warn(
-        f"{_OWNER}: tuned models hold all rows in one process. {type(learner).__name__} on {learner.n_components} "
+        f"{_OWNER}: tuned models prepare tables in one process. {type(learner).__name__} on {learner.n_components} "
         "features takes their place, because X is a Dask data frame. Give a classifier or a regressor to choose.",
         TableWarning,
         stacklevel=4,

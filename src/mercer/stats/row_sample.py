@@ -9,6 +9,8 @@ from mercer._typing import Array, Rows
 from mercer.structures.ragged import stack_rows
 
 _WORDS = 4  # per step of the counter of Philox
+# Keys that are looked at together where only the smallest are wanted.
+_KEYS_AT_ONCE = 2**18
 
 
 def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
@@ -23,6 +25,25 @@ def row_keys(seed: int, first_row: int, n_rows: int) -> Array:
     skipped = first_row % _WORDS
     words: Array = np.random.Philox(key=seed, counter=first_row // _WORDS).random_raw(n_rows + skipped)
     return words[skipped:]
+
+
+def last_key(seed: int, n_rows: int, size: int) -> int | None:
+    """Return the largest key of a ``RowSample`` of ``size`` among ``n_rows`` rows; None where it holds all rows.
+
+    So whether a row is in the sample can be told from its number alone, in a second pass. Memory O(size).
+
+    >>> (row_keys(7, 0, 100) <= last_key(7, 100, 30)).sum()
+    np.int64(30)
+    """
+    if n_rows <= size:
+        return None
+    smallest = np.empty(0, dtype=np.uint64)
+    for start in range(0, n_rows, _KEYS_AT_ONCE):
+        keys = row_keys(seed, start, min(_KEYS_AT_ONCE, n_rows - start))
+        smallest = np.concatenate([smallest, keys])
+        if len(smallest) > size:
+            smallest = np.partition(smallest, size - 1)[:size]
+    return int(smallest.max())
 
 
 class SampledRows(NamedTuple):

@@ -2,7 +2,13 @@
 
 from mercer.validation.csr import canonical_csr, check_csr
 from mercer.validation.dates import dates_refused, is_date, refuse_dates
-from mercer.validation.entries import block_norm, check_finite_features, check_finite_result, check_non_negative
+from mercer.validation.entries import (
+    block_norm,
+    check_finite_features,
+    check_finite_result,
+    check_non_negative,
+    refuse_infinity,
+)
 from mercer.validation.frames import collected
 from mercer.validation.memory import check_memory
 from mercer.validation.numbering import row_number, rows_from
@@ -32,6 +38,7 @@ __all__ = [
     "is_date",
     "refuse_collections",
     "refuse_dates",
+    "refuse_infinity",
     "row_number",
     "rows_from",
 ]

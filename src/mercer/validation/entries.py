@@ -24,6 +24,16 @@ def block_norm(owner: str, name: str, X: Rows, rows: slice, *, first_row: int = 
     return float(np.sqrt(square)) if np.isfinite(square) else np.inf
 
 
+def refuse_infinity(owner: str, name: str, X: Rows, *, first_row: int = 0) -> None:
+    """Refuse infinity in a block of rows whose NaN stand for missing values, naming its row and column."""
+    if np.isinf(X if isinstance(X, np.ndarray) else X.data).any():
+        row, column, _ = _first(X, np.isinf)
+        raise ValueError(
+            f"{owner}: {name} contains infinity (inf) at row {row_number(first_row + row)}, column {column}. Clip it "
+            "or replace it by NaN, which stands for a missing value."
+        )
+
+
 def _where_not_finite(owner: str, name: str, X: Rows, first_row: int) -> str:
     row, column, value = _first(X, lambda values: ~np.isfinite(values))
     kind = "NaN" if np.isnan(value) else "infinity (inf)"

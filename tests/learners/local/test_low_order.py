@@ -33,6 +33,28 @@ def test_residuals_are_those_of_refits(rows, rng):
     np.testing.assert_allclose(model.scores(X), Z @ model.coef + model.intercept, rtol=1e-10)
 
 
+def test_rows_in_a_pass_count_as_rows_in_memory(rows):
+    X, Y = rows
+    some = HeldTargets.of(Numbers("test"), Y[:100])
+    seen = []
+
+    def others(moments, empty):
+        seen.append(empty().weight)
+        return moments(X[100:], Y[100:], np.ones(200))
+
+    model, residuals = LowOrderRidge.of(CHOICE, X[:100], some, 0, others)
+    # As many features as for 100 rows: the number follows the rows in memory.
+    assert model.feature_map.n_components == 64
+    Z = model.feature_map.transform(X)
+    Z -= Z.mean(axis=0)
+    A = Z.T @ Z + CHOICE.alpha * np.eye(64)
+    np.testing.assert_allclose(model.coef, np.linalg.solve(A, Z.T @ (Y - Y.mean(axis=0))), rtol=1e-6, atol=1e-9)
+    leverage = 1 / 300 + np.einsum("ij,ij->i", Z, np.linalg.solve(A, Z.T).T)
+    expected = (Y - model.scores(X)) / (1 - leverage)[:, None]
+    np.testing.assert_allclose(residuals, expected[:100], rtol=1e-6)
+    assert seen == [0.0]
+
+
 def test_a_matrix_without_a_factor_gets_a_larger_ridge(rng):
     X = np.repeat(rng.standard_normal((4, 5)), 500, axis=0).astype(np.float32)
     held = HeldTargets.of(Numbers("test"), X[:, 0].astype(float))

@@ -32,7 +32,7 @@ class GeneratorSource(MatrixSource):
         first = next((block for block in self._whole(0) if block.n_rows), None)
         if first is None:
             raise ValueError(f"{owner}: X has 0 sample(s): the iterator yields no rows.")
-        X = check_matrix(owner, "X", first.X)
+        X = check_matrix(owner, "X", first.X, finite=False)  # blocks are checked when they are read
         super().__init__(owner, (None, int(X.shape[1])), X.dtype, is_sparse=bool(sparse.issparse(X)))
         self.labelled = first.y is not None
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from mercer._typing import Array
+from mercer._typing import Array, Rows
 from mercer.data import Block, as_blocks
 from mercer.features import FourierFeatures
 from mercer.fitting import HeldTargets, Passes, Targets
@@ -33,6 +34,8 @@ _FAMILIES: Mapping[str, tuple[Callable[[float], StationaryKernel], float]] = {
     "Laplace": (lambda length: Laplacian(gamma=1 / length), 2.0),
 }
 _LENGTHS = (1 / 16, 16.0)
+# Returns the moments of rows that are not in memory, given those of some prepared rows (X, Y, weight), and of none.
+OtherMoments = Callable[[Callable[[Array, Array, Array], Moments], Callable[[], Moments]], Moments]
 
 
 @dataclass(frozen=True)
@@ -137,17 +140,26 @@ class LowOrderRidge:
 
     @classmethod
     def of(
-        cls, choice: LowOrderChoice, rows: Array, held: HeldTargets[Targets], seed: int
+        cls,
+        choice: LowOrderChoice,
+        rows: Array,
+        held: HeldTargets[Targets],
+        seed: int,
+        others: OtherMoments | None = None,
     ) -> tuple["LowOrderRidge", Array]:
-        """Fit prepared rows; return the model and its leave-one-out residuals (n, k).
+        """Fit prepared rows and ``others``, which are read in a pass; return the model and its residuals (n, k).
 
-        Without u_i of its weight, row i has the residual :math:`r_i / (1 - u_i (1 / W + z_i^T A^{-1} z_i))`, with
-        centred features z and A their Gram matrix plus the ridge.
+        The residuals are the leave-one-out residuals of ``rows`` in the fit of all rows. Without u_i of its weight, row
+        i has the residual :math:`r_i / (1 - u_i (1 / W + z_i^T A^{-1} z_i))`, with centred features z and A their Gram
+        matrix plus the ridge.
         """
         n_components = int(np.clip(len(rows) / _ROWS_PER_FEATURE, _LEAST_FEATURES, _FEATURES)) // 2 * 2
         features = FourierFeatures(choice.kernel, n_components=n_components, order=choice.order, random_state=seed)
         features.fit(rows[:1])
         moments = _moments(features, rows, held)
+        if others is not None:
+            empty = partial(Moments.of, features.n_features_out_, held.Y.shape[1])
+            moments.merge(others(partial(_moments_of, features), empty))
         gram, cross, _ = moments.centred()
         with one_blas_thread():
             root = _root(gram, choice.alpha)
@@ -205,9 +217,13 @@ def _moments(features: FourierFeatures, rows: Array, held: HeldTargets[Targets])
 
     def work(block: Block) -> Moments:
         assert block.y is not None  # noqa: S101, for the type checker
-        return total.zero().update(features.transform(block.X), block.y, block.sample_weight)
+        return _moments_of(features, block.X, block.y, block.sample_weight)
 
     return Passes("low order").reduce("moments", work, blocks, total)
+
+
+def _moments_of(features: FourierFeatures, rows: Rows, Y: Array, weight: Array | None) -> Moments:
+    return Moments.of(features.n_features_out_, Y.shape[1]).update(features.transform(rows), Y, weight)
 
 
 def blend(first: Array, second: Array, weight: Array, variance: Array) -> float:

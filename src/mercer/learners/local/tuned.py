@@ -10,14 +10,17 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
 from mercer.data.frame_columns import Frame
+from mercer.data.sources.collections import is_collection
 from mercer.fitting import Classes, HeldTargets, Numbers, Targets
 from mercer.fitting.targets import ClassWeight, class_factors
+from mercer.learners.chunks import Out, lazy_results, written
+from mercer.learners.local.blended import Prepared
 from mercer.learners.local.calibration import Calibration
 from mercer.learners.local.intervals import Intervals
 from mercer.learners.local.prediction_sets import PredictionSets
 from mercer.learners.local.tuned_base import TunedEstimator
-from mercer.learners.predictions import scored_with
 from mercer.state import Flag, Member, Names, Sizes, Stored, require
+from mercer.stats import Accuracy, Determination
 
 
 class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
@@ -38,6 +41,9 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     leaf_rows : int or None
         Of the final model. None: all rows in one leaf up to 4,096 rows, which is exact kernel ridge regression, and
         leaves of 1,024 rows for larger tables.
+    max_rows : int or None
+        Rows that the model holds at most, a uniform sample of longer sources. None: 2^20 rows, or fewer where a limit
+        of memory (``config_context(memory=...)``, a cgroup, ``ulimit``) asks for fewer.
     keep_interrupted : bool, default=False
         After an interruption (Ctrl-C) of the search, fit one tree with the best choices so far instead of raising
         ``KeyboardInterrupt``. A second interruption raises.
@@ -77,7 +83,11 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     Notes
     -----
     Time O(n L^2) for the final model with leaves of L rows; the search is on samples. The model holds the prepared
-    rows. All rows are in memory.
+    rows, at most ``max_rows`` of them: all choices, the leaves and the boosted trees see these rows. Longer sources are
+    read in three or four passes, with memory that does not grow with the number of rows: one counts the rows and finds
+    the classes, one reads the held rows, and the model of low order, whose sums merge, is fitted on all rows. Its share
+    is chosen by leave-one-out errors of the held rows, so that the other rows can only help. The sample depends on the
+    numbers of the rows alone: an array, its blocks and its partitions hold the same rows.
 
     Examples
     --------
@@ -96,28 +106,43 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     intervals_: Intervals
 
     @overload
-    def predict(self, X: RowsLike | Frame | Blocks) -> Array: ...
+    def predict(
+        self, X: RowsLike | Frame | Blocks, return_std: Literal[False] = False, *, out: Out = None
+    ) -> Array: ...
 
     @overload
-    def predict(self, X: RowsLike | Frame | Blocks, return_std: Literal[False]) -> Array: ...
+    def predict(
+        self, X: RowsLike | Frame | Blocks, return_std: Literal[True], *, out: Out = None
+    ) -> tuple[Array, Array]: ...
 
-    @overload
-    def predict(self, X: RowsLike | Frame | Blocks, return_std: Literal[True]) -> tuple[Array, Array]: ...
-
-    def predict(self, X: RowsLike | Frame | Blocks, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return the predictions for the rows of X, float64, in the shape of y.
+    def predict(
+        self, X: RowsLike | Frame | Blocks, return_std: bool = False, *, out: Out = None
+    ) -> Array | tuple[Array, Array]:
+        """Return the predictions for the rows of X, float64, in the shape of y; ``out`` as in ``KernelRidge.predict``.
 
         With ``return_std`` also return the standard deviation of a new target about its prediction: the size of the
         residual that ``intervals_`` expects for the row.
         """
-        prepared = self._prepared(X)
-        scores = self._scores_of(prepared)
-        shaped = scores.ravel() if self._is_flat else scores
+        if is_collection(X) and not return_std:
+            return lazy_results(self, "predict", X, out)
+        if out is not None:
+            if return_std:
+                raise ValueError(f"{type(self).__name__}: out takes predictions alone. Leave return_std or out away.")
+            return written(self, "predict", X, out)
         if not return_std:
-            return shaped
-        with self._threads():
-            deviations = self.intervals_.standard_deviations(prepared.rows)
-        return shaped, deviations.ravel() if self._is_flat else deviations
+            return self._shaped(self._each(X, self._scores_of))
+
+        def both(prepared: Prepared) -> Array:
+            scores = self._scores_of(prepared)
+            with self._threads():
+                return np.stack([scores, self.intervals_.standard_deviations(prepared.rows)], axis=1)
+
+        found = self._each(X, both)
+        return self._shaped(found[:, 0]), self._shaped(found[:, 1])
+
+    def _shaped(self, values: Array) -> Array:
+        """Return one value per row and target in the shape of y."""
+        return values.ravel() if self._is_flat else values
 
     @property
     def is_flat(self) -> bool:
@@ -140,18 +165,21 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
         -------
         ndarray of shape (n, 2), or (n, n_targets, 2) for several targets
         """
-        prepared = self._prepared(X)
-        centre = self._scores_of(prepared)
-        with self._threads():
-            half = self.intervals_.half_widths(type(self).__name__, prepared.rows, coverage)
-        both = np.stack([centre - half, centre + half], axis=-1)
-        return both[:, 0] if self._is_flat else both
+
+        def both(prepared: Prepared) -> Array:
+            centre = self._scores_of(prepared)
+            with self._threads():
+                half = self.intervals_.half_widths(type(self).__name__, prepared.rows, coverage)
+            return np.stack([centre - half, centre + half], axis=-1)
+
+        found = self._each(X, both)
+        return found[:, 0] if self._is_flat else found
 
     def score(
         self, X: RowsLike | Frame | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return R^2 on the rows of X, with y, or ``Blocks``, which bring their own y and weights."""
-        return float(super().score(X, *scored_with(type(self).__name__, X, y, sample_weight)))
+        return self._scored(Determination(), super().score, X, y, sample_weight)
 
     def _targets(self) -> Numbers:
         return Numbers(type(self).__name__)
@@ -192,7 +220,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
 
     Parameters
     ----------
-    time_budget, n_trees, leaf_rows, n_landmarks : as in ``TunedRegressor``
+    time_budget, n_trees, leaf_rows, n_landmarks, max_rows : as in ``TunedRegressor``
     class_weight : dict, "balanced" or None
         As in ``LocalKernelRidgeClassifier``.
     keep_interrupted, random_state, n_jobs, verbose : as in ``TunedRegressor``
@@ -239,6 +267,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         n_trees: int = 3,
         leaf_rows: int | None = None,
         n_landmarks: int = 512,
+        max_rows: int | None = None,
         class_weight: ClassWeight = None,
         keep_interrupted: bool = False,
         random_state: Seed = None,
@@ -250,6 +279,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
             n_trees=n_trees,
             leaf_rows=leaf_rows,
             n_landmarks=n_landmarks,
+            max_rows=max_rows,
             keep_interrupted=keep_interrupted,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -259,18 +289,25 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
 
     def decision_function(self, X: RowsLike | Frame | Blocks) -> Array:
         """Return the scores of the rows of X: (n,) for two classes, else (n, n_classes)."""
-        scores = self._scores_of(self._prepared(X))
+        if is_collection(X):
+            return lazy_results(self, "decision_function", X)
+        scores = self._each(X, self._scores_of)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: RowsLike | Frame | Blocks) -> Array:
-        """Return the class of each row of X."""
+    def predict(self, X: RowsLike | Frame | Blocks, *, out: Out = None) -> Array:
+        """Return the class of each row of X; ``out`` as in ``KernelRidge.predict``."""
+        if is_collection(X):
+            return lazy_results(self, "predict", X, out)
+        if out is not None:
+            return written(self, "predict", X, out)
         scores = self.decision_function(X)
         return Classes(type(self).__name__, classes=self.classes_).decode(scores)
 
     def predict_proba(self, X: RowsLike | Frame | Blocks) -> Array:
         """Return the probability of each class for the rows of X: (n, n_classes)."""
-        scores = self._scores_of(self._prepared(X))
-        return self.calibration_.probabilities(scores)
+        if is_collection(X):
+            return lazy_results(self, "predict_proba", X)
+        return self.calibration_.probabilities(self._each(X, self._scores_of))
 
     def predict_set(self, X: RowsLike | Frame | Blocks, coverage: float = 0.9) -> Array:
         """Return for each row of X the set of classes that holds its class with about the given probability.
@@ -288,13 +325,14 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         -------
         ndarray of bool, of shape (n, n_classes)
         """
-        return self.sets_.sets(type(self).__name__, self.predict_proba(X), coverage)
+        scores = self._each(X, self._scores_of)
+        return self.sets_.sets(type(self).__name__, self.calibration_.probabilities(scores), coverage)
 
     def score(
         self, X: RowsLike | Frame | Blocks, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the accuracy on the rows of X, with y, or ``Blocks``, which bring their own y and weights."""
-        return float(super().score(X, *scored_with(type(self).__name__, X, y, sample_weight)))
+        return self._scored(Accuracy(), super().score, X, y, sample_weight)
 
     def _targets(self) -> Classes:
         return Classes(type(self).__name__, class_weight=self.class_weight)

@@ -2,22 +2,22 @@
 
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Generic, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._typing import Array, RowsLike, Seed
 from mercer.data import Blocks
 from mercer.data.frame_columns import Frame
 from mercer.data.raw_table import RawTable
-from mercer.fitting import HeldTargets, Numbers, Passes, Targets, held_rows
+from mercer.data.sources.collections import is_collection
+from mercer.fitting import HeldTargets, Numbers, Targets
 from mercer.fresh_fit import adopt, unfitted
-from mercer.learners.base import Learner
+from mercer.learners.local.blended import BlendedScores
 from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.category_choice import CategoryChoice
 from mercer.learners.local.encoding import TableEncoding
@@ -26,18 +26,18 @@ from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Choice, Search
+from mercer.learners.local.training_table import OtherRows, TrainingTable, rows_to_hold
 from mercer.learners.local.tree_choice import Found, TreeChoice
-from mercer.learners.training_rows import check_width, training_rows
+from mercer.learners.training_rows import training_rows
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.leaf_sample import variances
 from mercer.state import Member, Real, Reals, Sizes, Stored, require
-from mercer.validation import check_integer, check_real, refuse_collections
+from mercer.stats import Moments
+from mercer.validation import check_integer, check_real, check_weights
 from mercer.watching import State, told
 
 # The part of a time budget that the search may use; the rest is for the final fit.
 _SEARCH_SHARE = 0.6
-# Rows per block of blocks that are held or prepared.
-_BLOCK_ROWS = 2**14
 # Up to so many rows there is one leaf, and else so many rows per leaf.
 _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 # Rows of the fits whose time says how long a tree takes, about.
@@ -48,14 +48,7 @@ _FLOAT64_ROWS = 1024
 T = TypeVar("T", bound=Targets)
 
 
-class Prepared(NamedTuple):
-    """Prepared rows, and the scores (n, k) of boosted trees that are no columns of these; None without such trees."""
-
-    rows: Array
-    boosted: Array | None
-
-
-class TunedEstimator(Learner, Generic[T]):
+class TunedEstimator(BlendedScores, Generic[T]):
     """What both tuned estimators do: prepare the columns, search, and fit a model on leaves.
 
     A subclass writes ``_targets`` (what y means), ``_standardised`` (the targets of the search) and ``_finish`` (what
@@ -74,12 +67,6 @@ class TunedEstimator(Learner, Generic[T]):
         loo_score_=Real(),
     )
 
-    preparation_: ColumnPreparation
-    model_: LocalKernelRidge
-    low_order_: LowOrderRidge | None
-    low_order_share_: float
-    boosted_: BoostedTrees | None
-    boosted_share_: float
     loo_score_: float
 
     def __init__(
@@ -89,6 +76,7 @@ class TunedEstimator(Learner, Generic[T]):
         n_trees: int = 3,
         leaf_rows: int | None = None,
         n_landmarks: int = 512,
+        max_rows: int | None = None,
         keep_interrupted: bool = False,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -98,6 +86,7 @@ class TunedEstimator(Learner, Generic[T]):
         self.n_trees = n_trees
         self.leaf_rows = leaf_rows
         self.n_landmarks = n_landmarks
+        self.max_rows = max_rows
         self.keep_interrupted = keep_interrupted
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -110,11 +99,13 @@ class TunedEstimator(Learner, Generic[T]):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features), or ``Blocks``
-            Sparse rows become dense, and blocks are held in memory, as the model holds the prepared rows. Numbers, NaN
-            where one is missing. Data frames of pandas and polars may also hold text, categories, booleans and dates.
+        X : array, sparse matrix, data frame, Dask collection of shape (n_samples, n_features), or ``Blocks``
+            Numbers, NaN where one is missing; sparse rows become dense. Data frames of pandas and polars may also hold
+            text, categories, booleans and dates. At most ``max_rows`` rows of ``Blocks`` and of Dask collections are
+            held in this process, and the others are read in passes where they are.
         y : array of shape (n_samples,) or, in regression, (n_samples, n_targets)
-            Left out where X is ``Blocks``, which bring their own.
+            Left out where X is ``Blocks``, which bring their own. For a Dask collection: a collection with the same
+            partitions, or an array.
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as two rows in every fit. What is drawn from the rows does not see weights.
 
@@ -133,14 +124,15 @@ class TunedEstimator(Learner, Generic[T]):
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._begin("columns")
-        table, held = self._table(X, y, sample_weight, seed)
+        training = self._training(X, y, sample_weight, seed)
+        table, held = training.table, training.held
         self._begin("first trial")
         found = self._search(table, held, seed, start)
         search, rows, choice = found.search, found.rows, found.choice
         n_trees = 1 if search.ended == "interrupted" else self._trees_in_time(search.trials, len(rows), start)
         self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)
-        residuals = self._with_boosted(found, held, self._blend(search, rows, held, seed))
+        residuals = self._with_boosted(found, held, self._blend(search, rows, training, seed))
         self._finish(rows, held, residuals)
         self.feature_importances_ = self._importances(search.importances * rows.var(axis=0, dtype=np.float64))
         error = self._error(held, residuals)
@@ -152,36 +144,38 @@ class TunedEstimator(Learner, Generic[T]):
             chosen["boosted trees"] = f"{self.boosted_.n_trees}, share {self.boosted_share_:.2f}"
         if self.low_order_ is not None:
             chosen["low order"] = f"order {self.low_order_.feature_map.order:g}, share {self.low_order_share_:.2f}"
+        if training.others is not None:
+            chosen["rows held"] = f"{table.n_rows:,} of {training.n_rows:,}"
         self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
 
-    def _table(
+    def _training(
         self, X: RowsLike | Frame | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
-    ) -> tuple[RawTable, HeldTargets[T]]:
-        """Return the columns and the targets of the rows of positive weight."""
+    ) -> TrainingTable[T]:
+        """Return the rows that the model may hold, with their targets, and where the others are."""
         name, targets = type(self).__name__, self._targets()
-        refuse_collections(name, "X", X)
-        if isinstance(X, Blocks):
-            blocks, _ = training_rows(self, X, y, sample_weight, targets)
-            X, y, sample_weight = held_rows(blocks.recut(_BLOCK_ROWS, name), Passes(name, self._engine))
+        self.preparation_ = preparation = ColumnPreparation(random_state=seed)
+        if isinstance(X, Blocks) or is_collection(X):
+            blocks, _ = training_rows(self, X, y, sample_weight, targets, collections=True)
+            preparation.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                preparation.feature_names_in_ = self.feature_names_in_
+            return TrainingTable.of_blocks(blocks, targets, rows_to_hold(self.max_rows, blocks.width), seed)
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        self.preparation_ = ColumnPreparation(random_state=seed)
-        table = RawTable.of(name, self.preparation_.checked(X, reset=True))
-        if hasattr(self, "feature_names_in_"):  # of blocks
-            self.preparation_.feature_names_in_ = self.feature_names_in_
-        self.n_features_in_ = self.preparation_.n_features_in_
-        if hasattr(self.preparation_, "feature_names_in_"):
-            self.feature_names_in_ = self.preparation_.feature_names_in_
+        table = RawTable.of(name, preparation.checked(X, reset=True))
+        self.n_features_in_ = preparation.n_features_in_
+        if hasattr(preparation, "feature_names_in_"):
+            self.feature_names_in_ = preparation.feature_names_in_
         labels = targets.check(y)
         if len(labels) != table.n_rows:
             raise ValueError(
                 f"{name}: X has {table.n_rows} rows and y has {len(labels)}: inconsistent numbers of samples. Each "
                 "row needs one entry of y."
             )
-        weight = None if sample_weight is None else np.asarray(sample_weight)
-        held = HeldTargets.of(replace(targets, checked=True), labels, weight)
-        kept = held.kept
-        return (table, held) if kept.all() else (table.some(kept), held.some(kept))
+        weight = None if sample_weight is None else check_weights(name, sample_weight, table.n_rows)
+        return TrainingTable.of_table(
+            table, targets, labels, weight, rows_to_hold(self.max_rows, len(table.values)), seed
+        )
 
     def _search(self, table: RawTable, held: HeldTargets[T], seed: int, start: float) -> Found:
         """Choose how columns are prepared, the metric and the kernel."""
@@ -230,14 +224,16 @@ class TunedEstimator(Learner, Generic[T]):
         of_numbers = HeldTargets(numbers, held.Y, held.given, held.weight, held.left_out)
         self.model_ = model.fit_held(rows, of_numbers, check_random_state(seed))
 
-    def _blend(self, search: Search, rows: Array, held: HeldTargets[T], seed: int) -> Array:
+    def _blend(self, search: Search, rows: Array, training: TrainingTable[T], seed: int) -> Array:
         """Fit a model of low order where it may help, and return the residuals of the mean of both models."""
         self.low_order_, self.low_order_share_ = None, 0.0
+        held = training.held
         residuals, variance = self.model_.loo_residuals_, variances(held.Y, held.weight)
         choice = None if search.ended != "done" else search.low_order(residuals / self._unit(held))
         if choice is None:
             return residuals
-        model, other = LowOrderRidge.of(choice, rows, held, seed)
+        others = None if training.others is None else partial(_other_moments, training.others, self.preparation_)
+        model, other = LowOrderRidge.of(choice, rows, held, seed, others)
         share = blend(residuals, other, held.weight, variance)
         if share > 0:
             self.low_order_, self.low_order_share_ = model, share
@@ -264,30 +260,6 @@ class TunedEstimator(Learner, Generic[T]):
     def _error(held: HeldTargets[T], residuals: Array) -> float:
         """Return the mean square of residuals in units of the variance of the targets."""
         return float(np.mean(held.weight @ residuals**2 / held.weight.sum() / variances(held.Y, held.weight)))
-
-    def _prepared(self, X: RowsLike | Frame | Blocks) -> Prepared:
-        check_is_fitted(self)
-        if isinstance(X, Blocks):
-            check_width(self, X)
-            blocks = X.recut(_BLOCK_ROWS, type(self).__name__)
-            parts = [self._prepared(block.X) for block in blocks.labelled()]
-            boosted = [part.boosted for part in parts if part.boosted is not None]
-            return Prepared(np.concatenate([part.rows for part in parts]), np.concatenate(boosted) if boosted else None)
-        owner, preparation = type(self).__name__, self.preparation_
-        numbers = preparation.encoding_.numbers(RawTable.of(owner, preparation.checked(X, reset=False)), owner)
-        rows = preparation.scaling_.transform(numbers, preparation.dtype_)
-        return Prepared(rows, None if self.boosted_ is None else self.boosted_.scores(numbers))
-
-    def _scores_of(self, prepared: Prepared) -> Array:
-        """Return the scores (n, k) of prepared rows, float64."""
-        rows, boosted = prepared
-        with self._threads():
-            scores: Array = self.model_.predict(rows).astype(np.float64)
-            if self.low_order_ is not None:
-                scores += self.low_order_share_ * (self.low_order_.scores(rows) - scores)
-        if boosted is not None:
-            scores += self.boosted_share_ * (boosted - scores)
-        return scores
 
     def _importances(self, gradients: Array) -> Array:
         """Return the share of each column of X in the squares of gradient times deviation of the prepared columns."""
@@ -331,6 +303,8 @@ class TunedEstimator(Learner, Generic[T]):
         if self.leaf_rows is not None:
             check_integer(name, "leaf_rows", self.leaf_rows, way_out="None chooses it by the number of rows.")
         check_integer(name, "n_landmarks", self.n_landmarks, least=0)
+        if self.max_rows is not None:
+            check_integer(name, "max_rows", self.max_rows, way_out="None holds as many as memory allows.")
 
     def _check_stored(self, sizes: Sizes) -> None:
         super()._check_stored(sizes)
@@ -374,3 +348,18 @@ class TunedEstimator(Learner, Generic[T]):
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _other_moments(
+    others: OtherRows,
+    preparation: ColumnPreparation,
+    moments: Callable[[Array, Array, Array], Moments],
+    empty: Callable[[], Moments],
+) -> Moments:
+    """Return the moments of the rows that are not in memory, prepared where they are."""
+    encoding, scaling, dtype = preparation.encoding_, preparation.scaling_, preparation.dtype_
+
+    def work(table: RawTable, Y: Array, weight: Array) -> Moments:
+        return moments(scaling.transform(encoding.numbers(table), dtype), Y, weight)
+
+    return others.reduce("low order", work, empty)
