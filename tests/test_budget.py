@@ -58,19 +58,19 @@ def rows(n_rows):
         X = drawn.standard_normal((5000, 20)).astype("f")
         yield X, X[:, 0] + np.sin(2 * X[:, 1]) + 2 * drawn.standard_normal(5000)
 
-model = mercer.TunedRegressor(max_rows=4000, leaf_rows=500, n_landmarks=64, n_trees=1, random_state=0)
+model = mercer.TunedRegressor(max_rows=4000, leaf_rows=500, n_landmarks=64, n_trees=1, random_state=0, n_jobs=1)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_a_tuned_fit_of_a_stream_takes_the_memory_of_its_sample():
-    """380,000 more rows would take 29 MiB as they are, and four times as much prepared for a fit."""
+    """360,000 more rows would take 27 MiB as they are, and about five times as much in a fit that held them."""
     peaks = []
-    for n_rows in (20_000, 400_000):
+    for n_rows in (40_000, 400_000):
         work = f"model.fit(mercer.as_blocks(lambda: rows({n_rows})))\nassert model.low_order_ is not None"
         work += f"\nmodel.predict(mercer.as_blocks(lambda: rows({n_rows // 4})))"
         peaks.append(float(_run(PEAK.format(warm_up=TUNED, work=work))))
-    assert peaks[1] < peaks[0] + 12
+    assert peaks[1] < peaks[0] + 40
 
 
 def test_optional_packages_stay_optional():

@@ -64,16 +64,17 @@ class OtherRows:
     to_table: ToTable
 
     def reduce(self, title: str, work: Callable[[RawTable, Array, Array], S], empty: Callable[[], S]) -> S:
-        """Merge ``work(table, Y, weight)`` of the other rows of positive weight, by the tree of blocks."""
+        """Merge ``work(table, Y, weight)`` of all blocks, by their tree; rows that are held have the weight 0.
+
+        So all blocks have the same size, and each takes the memory that the one before has left.
+        """
         pick, targets, to_table = self.pick, self.targets, self.to_table
 
         def of_block(block: Block) -> S:
             weight = targets.weight(block)
             weight = np.ones(block.n_rows) if weight is None else weight
-            others = ~pick.mask(block.first_row, block.n_rows) & (weight > 0)
-            if not others.any():
-                return empty()
-            return work(to_table(block).some(others), np.asarray(targets.encode(block))[others], weight[others])
+            others = np.where(pick.mask(block.first_row, block.n_rows), 0.0, weight)
+            return work(to_table(block), np.asarray(targets.encode(block)), others) if others.any() else empty()
 
         return self.passes.reduce(title, of_block, self.blocks, empty())
 

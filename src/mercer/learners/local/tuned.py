@@ -307,7 +307,8 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         """Return the probability of each class for the rows of X: (n, n_classes)."""
         if is_collection(X):
             return lazy_results(self, "predict_proba", X)
-        return self.calibration_.probabilities(self._each(X, self._scores_of))
+        scores = self._each(X, self._scores_of)
+        return self.calibration_.probabilities(scores)
 
     def predict_set(self, X: RowsLike | Frame | Blocks, coverage: float = 0.9) -> Array:
         """Return for each row of X the set of classes that holds its class with about the given probability.
