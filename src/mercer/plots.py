@@ -358,7 +358,7 @@ def _axes(ax: "Axes | None") -> "Axes":
     return made
 
 
-def _ticks(axes: Any, places: Sequence[int] | Array) -> None:
+def _ticks(axes: "Axes", places: Sequence[int] | Array) -> None:
     """Mark given places of a logarithmic axis by whole numbers."""
     axes.set_xticks(places, [f"{place:,}" for place in places])
     axes.set_xticks([], minor=True)

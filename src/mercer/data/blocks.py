@@ -1,6 +1,7 @@
 """Rows as blocks that can be read again and again, with y and weights if they are given."""
 
 from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
 from hashlib import blake2b
 from math import ceil
@@ -271,7 +272,7 @@ class Blocks:
 
     def with_y(self, y: Array) -> "Blocks":
         """Return the same rows with another y, one entry per row, in place of the given one."""
-        other = self.recut(self.block_rows, self.owner)
+        other = copy(self)
         other._y = y
         return other
 

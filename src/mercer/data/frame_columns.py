@@ -1,11 +1,12 @@
 """One column of a pandas or polars data frame as numbers, days or text, by what it holds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from numbers import Real
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._typing import Array
 from mercer.data.calendar import days_of_text
@@ -29,6 +30,21 @@ class Frame(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
+
+
+class PandasFrame(Frame, Protocol):
+    """What else is used of a data frame of pandas."""
+
+    @property
+    def index(self) -> Sequence[object]:
+        """The names of the rows."""
+
+    @property
+    def dtypes(self) -> Iterable[np.dtype[np.generic]]:
+        """The types of the columns."""
+
+    def to_numpy(self, *, dtype: DTypeLike, na_value: float) -> Array:
+        """Return the entries as an array of one type."""
 
 
 def is_frame(X: object) -> TypeGuard[Frame]:

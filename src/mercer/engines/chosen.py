@@ -1,13 +1,12 @@
 """Which engine works on some blocks: that of the configuration, of their data, or the threads of this process."""
 
 import sys
-from typing import Any
 
 from mercer.config import get_config
 from mercer.data import Blocks
 from mercer.data.sources.collections import DaskSource
 from mercer.engines.base import Engine
-from mercer.engines.dask import Dask
+from mercer.engines.dask import Client, Dask
 from mercer.engines.local import Local
 from mercer.engines.tasks import parts_of
 
@@ -33,12 +32,13 @@ def engine_for(blocks: Blocks) -> Engine:
     return engine
 
 
-def _current_client() -> Any:
+def _current_client() -> Client | None:
     if "distributed" not in sys.modules:  # nobody has made a client
         return None
     from distributed import default_client  # noqa: PLC0415 - optional
 
     try:
-        return default_client()
+        found: Client = default_client()
     except ValueError:
         return None
+    return found

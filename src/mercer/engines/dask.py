@@ -8,18 +8,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from mercer import core
-from mercer.config import get_config
+from mercer.config import Config, get_config
 from mercer.data import Block, Blocks
-from mercer.data.sources.collections import DaskSource
+from mercer.data.sources.collections import Bundle, DaskSource, Delayed, Future
 from mercer.engines.base import Done, S, T
 from mercer.engines.tasks import n_bytes, parts_of, results_of_part, state_after_part, total_of_part
 from mercer.engines.tree import fold_parts, merged
 
+R = TypeVar("R")
 # Seconds between two looks at the cluster.
 _LOOK = 0.5
 # Share of the memory of all workers that partitions may take between passes; beyond it, each pass reads them again.
@@ -30,6 +31,28 @@ _AHEAD = 8
 _LARGE = 2**20
 # Share of a worker's memory that its tasks may take: a statistic of a part, that of a block, and a block of features.
 _TASK_SHARE, _BLOCK_BYTES = 0.6, 2**26
+
+
+class Client(Protocol):
+    """What is used of a client of Dask."""
+
+    def submit(self, work: Callable[..., T], *args: object, pure: bool) -> Future[T]:
+        """Let a worker call a function; futures among its arguments become their values there."""
+
+    def compute(self, value: Delayed, *, workers: list[str] | None, allow_other_workers: bool) -> Future[Bundle]:
+        """Let a worker compute a delayed value."""
+
+    def run(self, work: Callable[[], T], *, workers: list[str], on_error: str) -> dict[str, T]:
+        """Call a function on workers, and return the results by their names."""
+
+    def scheduler_info(self, *, n_workers: int) -> dict[str, dict[str, dict[str, int]]]:
+        """Return what the scheduler knows; under "workers", numbers of each worker by its name."""
+
+    def wait_for_workers(self, n_workers: int, timeout: float) -> None:
+        """Wait until there are workers."""
+
+    def cancel(self, futures: "list[Future[object]]", *, force: bool) -> None:
+        """Let the cluster forget tasks."""
 
 
 class Dask:
@@ -61,7 +84,7 @@ class Dask:
 
     shares_memory = False
 
-    def __init__(self, client: Any, *, patience: float = 60.0):
+    def __init__(self, client: Client, *, patience: float = 60.0):
         self.client, self.patience = client, patience
         self._known: set[str] = set()  # workers whose version was looked at
         self._machines = {_versions()[1]: "this process"}  # what rounding depends on, and where it was seen first
@@ -70,7 +93,7 @@ class Dask:
     def map(self, work: Callable[[Block], T], blocks: Blocks, done: Done | None = None) -> Iterator[T]:
         """Yield ``work(block)`` for each block, in order; a few parts are ahead of the caller."""
         with self._pass(results_of_part, work, blocks) as submit:
-            waiting: list[tuple[Any, int]] = []
+            waiting: list[tuple[Future[list[T]], int]] = []
             todo = iter(submit.parts)
             while True:
                 while len(waiting) < _AHEAD and (numbered := next(todo, None)) is not None:
@@ -88,13 +111,14 @@ class Dask:
         self._check_memory(blocks.owner, size)
         with self._pass(total_of_part, work, blocks) as submit:
 
-            def fold(few: Sequence[Any]) -> Any:
+            def fold(few: Sequence[Future[S | None]]) -> Future[S | None]:
                 if size < _LARGE:
                     return submit.keep(self.client.submit(_merged, *few, pure=False))
                 return functools.reduce(lambda a, b: submit.keep(self.client.submit(_merged, a, b, pure=False)), few)
 
             root = fold_parts([submit(*numbered) for numbered in submit.parts], fold)
-            return into.merge(self._result(root, done, submit))
+            total = self._result(root, done, submit)
+            return into if total is None else into.merge(total)
 
     def chain(self, work: Callable[[T, Block], T], blocks: Blocks, state: T, done: Done | None = None) -> Iterator[T]:
         """Yield the state after each part; it comes back in between, so that a lost worker costs one part."""
@@ -111,7 +135,7 @@ class Dask:
         raise NotImplementedError("Dask: workers do not share memory; use map or reduce.")
 
     @contextmanager
-    def _pass(self, task: Callable[..., Any], work: Callable[..., Any], blocks: Blocks) -> "Iterator[_Submit]":
+    def _pass(self, task: Callable[..., R], work: Callable[..., object], blocks: Blocks) -> "Iterator[_Submit[R]]":
         """Send the work, and cancel what is left of the tasks at the end, whatever the end."""
         parts = parts_of(blocks.owner, blocks)
         self._check_workers(blocks.owner)
@@ -123,7 +147,7 @@ class Dask:
             finally:
                 submit.release()
 
-    def _loads(self, blocks: Blocks) -> Callable[[int], Any]:
+    def _loads(self, blocks: Blocks) -> Callable[[int], Future[Bundle] | None]:
         """Return the function from a number to the future of a partition; None for other sources.
 
         Partitions are kept between passes if they fit. Otherwise a future lives until the task that needs it has been
@@ -137,7 +161,7 @@ class Dask:
         kept = source.kept
         return (lambda number: self._load(source, number)) if kept is None else kept.__getitem__
 
-    def _load(self, source: DaskSource, number: int) -> Any:
+    def _load(self, source: DaskSource, number: int) -> Future[Bundle]:
         """Return the future of a partition, which a worker in turn computes, or any other."""
         names = sorted(self._workers())
         turn = [names[number % len(names)]] if names else None
@@ -163,9 +187,8 @@ class Dask:
                 "Lower n_components, start workers with fewer threads, or give them more memory."
             )
 
-    def _workers(self) -> dict[str, Any]:
-        info: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
-        return info
+    def _workers(self) -> dict[str, dict[str, int]]:
+        return self.client.scheduler_info(n_workers=-1)["workers"]
 
     def _check_workers(self, owner: str) -> None:
         """Wait for a worker, and refuse workers with another version of mercer."""
@@ -204,7 +227,7 @@ class Dask:
             "Dask(client, patience=...) more time."
         )
 
-    def _result(self, future: Any, done: Done | None, submit: "_Submit") -> Any:
+    def _result(self, future: Future[R], done: Done | None, submit: "_Submit[R]") -> R:
         """Wait for a future; tell ``done`` of the rows of the parts that have ended, and give up without workers."""
         from distributed import TimeoutError as LateError  # noqa: PLC0415 - optional
         from distributed import wait  # noqa: PLC0415
@@ -231,28 +254,28 @@ class Dask:
             ) from None
 
 
-class _Submit:
+class _Submit(Generic[R]):
     """Submits the tasks of one pass, and releases them at its end."""
 
     def __init__(
         self,
-        client: Any,
-        task: Callable[..., Any],
-        work: Callable[..., Any],
+        client: Client,
+        task: Callable[..., R],
+        work: Callable[..., object],
         parts: list[Blocks],
-        load: Callable[[int], Any],
+        load: Callable[[int], Future[Bundle] | None],
     ) -> None:
         self._client, self._task, self._load = client, task, load
         self.parts = list(enumerate(parts))
         self._config = replace(get_config(), engine=None)  # the engine does not travel
-        self._futures: list[weakref.ref[Any]] = []
+        self._futures: list[weakref.ref[Future[object]]] = []
         self._ended: deque[int] = deque()  # the rows of parts, from the threads of the client
         self._rows: dict[str, str] = {}  # of the keys of tasks, for errors
         self._sent = self.keep(client.submit(_same, _pickled(work), pure=False))
 
-    def __call__(self, number: int, part: Blocks, *more: Any) -> Any:
+    def __call__(self, number: int, part: Blocks, *more: object) -> Future[R]:
         bundle = self._load(number)
-        future = self._client.submit(
+        future: Future[R] = self._client.submit(
             _run, self._task, self._sent, part, self._config, bundle, *map(_pickled, more), pure=False
         )
         rows = f"rows {part.first_row} to {part.first_row + (part.n_rows or 0) - 1}"
@@ -266,7 +289,7 @@ class _Submit:
         """Return which rows a task works on."""
         return self._rows.get(key, "merged statistics")
 
-    def keep(self, future: Any) -> Any:
+    def keep(self, future: Future[T]) -> Future[T]:
         """Remember a task for the end of the pass, but let the cluster forget its result when nothing needs it."""
         self._futures.append(weakref.ref(future))
         return future
@@ -288,7 +311,7 @@ class _Submit:
         self._futures.clear()
 
 
-def _pickled(value: Any) -> bytes:
+def _pickled(value: object) -> bytes:
     import cloudpickle  # noqa: PLC0415 - optional, comes with Dask
 
     sent: bytes = cloudpickle.dumps(value)
@@ -299,13 +322,13 @@ def _same(value: bytes) -> bytes:
     return value
 
 
-def _run(task: Callable[..., Any], sent: bytes, part: Blocks, config: Any, bundle: Any, *more: bytes) -> Any:
+def _run(task: Callable[..., R], sent: bytes, part: Blocks, config: Config, bundle: Bundle | None, *more: bytes) -> R:
     import cloudpickle  # noqa: PLC0415 - optional, comes with Dask
 
     return task(cloudpickle.loads(sent), part, config, bundle, *map(cloudpickle.loads, more))
 
 
-def _merged(*parts: Any) -> Any:
+def _merged(*parts: S | None) -> S | None:
     return merged([part for part in parts if part is not None])
 
 

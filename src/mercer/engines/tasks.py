@@ -4,7 +4,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Generic
 
 import numpy as np
 
@@ -48,14 +48,12 @@ def parts_of(owner: str, blocks: Blocks) -> list[Blocks]:
 
 def total_of_part(work: Callable[[Block], S], part: Blocks, config: Config, bundle: Bundle | None = None) -> S | None:
     """Return the merged ``work(block)`` of the blocks of a part, on one thread."""
-    total: S | None = _of_part(lambda rows: Local().total(work, rows), part, config, bundle)
-    return total
+    return _of_part(lambda rows: Local().total(work, rows), part, config, bundle)
 
 
 def results_of_part(work: Callable[[Block], T], part: Blocks, config: Config, bundle: Bundle | None = None) -> list[T]:
     """Return ``work(block)`` of each block of a part, in order, on one thread."""
-    results: list[T] = _of_part(lambda rows: list(Local().map(work, rows)), part, config, bundle)
-    return results
+    return _of_part(lambda rows: list(Local().map(work, rows)), part, config, bundle)
 
 
 def state_after_part(work: Callable[[T, Block], T], part: Blocks, config: Config, bundle: Bundle | None, state: T) -> T:
@@ -65,11 +63,10 @@ def state_after_part(work: Callable[[T, Block], T], part: Blocks, config: Config
         *_, last = Local().chain(work, rows, state)
         return last
 
-    after: T = _of_part(run, part, config, bundle)
-    return after
+    return _of_part(run, part, config, bundle)
 
 
-class Errand:
+class Errand(Generic[T]):
     """A task, its work and the settings of this process, as a function of a part that ``pickle`` takes.
 
     An engine whose workers are other processes sends it to them. Work may be any function, also one within a function,
@@ -86,15 +83,16 @@ class Errand:
     [2.0, 2.0, 1.0]
     """
 
-    def __init__(self, task: Callable[..., Any], work: Callable[..., Any]):
+    def __init__(self, task: Callable[..., T], work: Callable[..., object]):
         import cloudpickle  # noqa: PLC0415 - optional, it comes with dask
 
         self._sent = cloudpickle.dumps((task, work, replace(get_config(), engine=None)))  # the engine stays here
 
-    def __call__(self, part: Blocks, *more: Any) -> Any:
+    def __call__(self, part: Blocks, *more: object) -> T:
         """Do the task on a part."""
         task, work, config = pickle.loads(self._sent)  # noqa: S301 - made in __init__
-        return task(work, part, config, *more)
+        result: T = task(work, part, config, *more)
+        return result
 
 
 def n_bytes(statistic: object) -> int:
@@ -108,7 +106,7 @@ def n_bytes(statistic: object) -> int:
     return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
 
 
-def _of_part(run: Callable[[Blocks], Any], part: Blocks, config: Config, bundle: Bundle | None) -> Any:
+def _of_part(run: Callable[[Blocks], T], part: Blocks, config: Config, bundle: Bundle | None) -> T:
     """Run work on a part as in the process that sent it: memory and block size are its, threads are 1."""
     if bundle is not None and isinstance(part.reader, DaskPart):
         part = part.with_reader(part.reader.loaded(bundle))

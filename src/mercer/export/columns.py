@@ -27,42 +27,42 @@ class Columns:
 
     def __init__(self, graph: Graph, blocks: "Sequence[tuple[Tensor, int]]"):
         self.graph = graph
-        self._blocks = [block for block in blocks if block[1]]
+        self.blocks = [block for block in blocks if block[1]]
 
     @property
     def width(self) -> int:
         """The number of columns."""
-        return sum(width for _, width in self._blocks)
+        return sum(width for _, width in self.blocks)
 
     def numbers(self) -> Tensor:
         """Return all columns as one block of numbers (n, width)."""
-        if not self._blocks:
+        if not self.blocks:
             raise ExportError("to_onnx: no column is left for a step of the pipeline.")
-        texts = [tensor.name for tensor, _ in self._blocks if tensor.dtype == object]
+        texts = [tensor.name for tensor, _ in self.blocks if tensor.dtype == object]
         if texts:
             raise ExportError(
                 f"to_onnx: the column {texts[0]!r} of the pipeline is text where numbers are needed. Encode it by "
                 "OneHotEncoder or OrdinalEncoder, or leave it out in the ColumnTransformer."
             )
-        return self.graph.concatenate([tensor.cast(self.graph.dtype) for tensor, _ in self._blocks])
+        return self.graph.concatenate([tensor.cast(self.graph.dtype) for tensor, _ in self.blocks])
 
     def column(self, j: int) -> Tensor:
         """Return one column (n, 1)."""
-        return self.take([j])._blocks[0][0]
+        return self.take([j]).blocks[0][0]
 
     def take(self, places: Sequence[int]) -> "Columns":
         """Return some columns, in the order of their numbers."""
-        where = [(b, j) for b, (_, width) in enumerate(self._blocks) for j in range(width)]
+        where = [(b, j) for b, (_, width) in enumerate(self.blocks) for j in range(width)]
         found = []
         for b, group in groupby([where[place] for place in places], key=lambda pair: pair[0]):
-            tensor, width = self._blocks[b]
+            tensor, width = self.blocks[b]
             inner = [j for _, j in group]
             found.append((tensor if inner == list(range(width)) else tensor.take(np.array(inner), axis=1), len(inner)))
         return Columns(self.graph, found)
 
     def then(self, others: "Sequence[Columns]") -> "Columns":
         """Return these columns, then those of others."""
-        return Columns(self.graph, [block for one in (self, *others) for block in one._blocks])
+        return Columns(self.graph, [block for one in (self, *others) for block in one.blocks])
 
     def mapped(self, write: Callable[[Tensor], Tensor], width: int | None = None) -> "Columns":
         """Return a function of all columns, numbers (n, width); as many columns as before by default."""

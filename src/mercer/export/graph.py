@@ -71,7 +71,7 @@ class Graph:
         """Add a node with one output, and return the output; its dtype is that of the first input by default."""
         from onnx import helper  # noqa: PLC0415 - an optional package
 
-        tensors = self._tensors(inputs)
+        tensors = self.tensors(inputs)
         name = f"{operator}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, [tensor.name for tensor in tensors], [name], **attributes))
         return Tensor(self, name, tensors[0].dtype if dtype is None else np.dtype(dtype))
@@ -80,7 +80,7 @@ class Graph:
         """Return tensors next to each other."""
         return parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=axis)
 
-    def _tensors(self, inputs: Sequence[Value]) -> list["Tensor"]:
+    def tensors(self, inputs: Sequence[Value]) -> list["Tensor"]:
         """Return tensors; arrays of reals become constants of the precision of the other tensors."""
         known = [one.dtype for one in inputs if isinstance(one, Tensor)]
         real = next((dtype for dtype in known if dtype.kind == "f"), self.dtype)
@@ -154,7 +154,7 @@ class Tensor:
 
     def where(self, yes: Value, no: Value) -> "Tensor":
         """Return ``yes`` where this tensor of truth values is true, ``no`` elsewhere."""
-        both = self.graph._tensors([yes, no])
+        both = self.graph.tensors([yes, no])
         return self.op("Where", *both, dtype=both[0].dtype)
 
     def cast(self, dtype: DTypeLike) -> "Tensor":

@@ -1,9 +1,9 @@
 """What y means to a learner: classes, numbers or nothing. A value that encodes y per block and shapes results back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -362,11 +362,18 @@ def class_factors(owner: str, given: ClassWeight, classes: Array, totals: Array)
     return balanced
 
 
-def classes_in(blocks: Blocks, targets: Classes) -> Array:
+class HoldsTargets(Protocol):
+    """What holds the targets of all rows."""
+
+    def targets(self) -> Iterable[Array]:
+        """Return y, in one piece or in several."""
+
+
+def classes_in(blocks: HoldsTargets, targets: Targets) -> Array:
     """Return the classes of all rows, in order: at once where y is an array, else in a pass over the source."""
     engine = engine_for(blocks) if isinstance(blocks, Blocks) and blocks.given_y is None else Local()
-    if engine.shares_memory:
-        parts = [np.unique(y if targets.checked else targets.check(y)) for y in blocks.targets()]
-    else:
+    if isinstance(blocks, Blocks) and not engine.shares_memory:
         parts = list(engine.map(lambda block: np.unique(targets.check(block.y)), blocks))
+    else:
+        parts = [np.unique(y if targets.checked else targets.check(y)) for y in blocks.targets()]
     return np.unique(np.concatenate(parts))

@@ -1,12 +1,11 @@
 """The maximum mean discrepancy of two samples by features, and its tests."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
-from mercer._typing import Array, Seed
+from mercer._typing import Array, Rows, RowsLike, Seed, is_sparse
 from mercer.features import FeatureMap, feature_map
 from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.parameter import as_kernel
@@ -27,8 +26,8 @@ class MMD(NamedTuple):
 
 
 def mmd(
-    X: Any,
-    Y: Any,
+    X: RowsLike,
+    Y: RowsLike,
     kernel: Kernel | None = None,
     *,
     features: FeatureMap | None = None,
@@ -108,8 +107,13 @@ def mmd(
 
 
 def _features(
-    X: Any, Y: Any, kernel: Kernel | None, features: FeatureMap | None, n_components: int, rng: np.random.RandomState
-) -> tuple[Array, int]:
+    X: RowsLike,
+    Y: RowsLike,
+    kernel: Kernel | None,
+    features: FeatureMap | None,
+    n_components: int,
+    rng: np.random.RandomState,
+) -> tuple[Rows, int]:
     """Return the features of both samples, one after the other, and the size of the first."""
     chosen = as_kernel("mmd", kernel, Gaussian(gamma="median"))
     domain = chosen.domain if features is None else features.domain
@@ -120,8 +124,8 @@ def _features(
             raise ValueError(f"mmd: {name} must hold at least 2 rows or objects, got {rows.shape[0]}.")
     both = stack_rows([left, right]).astype(np.float64)
     made = feature_map(chosen, n_components) if features is None else features
-    Z: Any = made.set_params(random_state=int(rng.randint(2**31 - 1))).fit_transform(both)
-    return Z if sparse.issparse(Z) else np.asarray(Z), left.shape[0]
+    Z: Rows = made.set_params(random_state=int(rng.randint(2**31 - 1))).fit_transform(both)
+    return Z if is_sparse(Z) else np.asarray(Z), left.shape[0]
 
 
 def _dealt(m: int, n_both: int, n_draws: int, rng: np.random.RandomState) -> Array:
@@ -138,16 +142,16 @@ def _exchanged(m: int, n_both: int, n_draws: int, rng: np.random.RandomState) ->
     return np.hstack([coins, ~coins])
 
 
-def _squared(Z: Any, first: Array, *, wild: bool) -> Array:
+def _squared(Z: Rows, first: Array, *, wild: bool) -> Array:
     """Return the unbiased squared discrepancy for each choice of the first sample."""
     m = int(first[0].sum())
     n = first.shape[1] - m
-    lengths = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() if sparse.issparse(Z) else np.einsum("ij,ij->i", Z, Z)
+    lengths = np.asarray(Z.multiply(Z).sum(axis=1)).ravel() if is_sparse(Z) else np.einsum("ij,ij->i", Z, Z)
     if wild:  # pairs z(x_i) - z(y_i) with signs: products of a pair with itself are left out
         difference = Z[:m] - Z[m:]
         signs = np.where(first[:, :m], 1.0, -1.0)
         sums = _times(signs, difference)
-        own = difference.multiply(difference).sum() if sparse.issparse(difference) else (difference**2).sum()
+        own = difference.multiply(difference).sum() if is_sparse(difference) else (difference**2).sum()
         return np.asarray((np.einsum("ij,ij->i", sums, sums) - float(own)) / (m * (m - 1)))
     inside, outside = _times(first.astype(np.float64), Z), _times((~first).astype(np.float64), Z)
     of_first = first.astype(np.float64) @ lengths
@@ -156,5 +160,5 @@ def _squared(Z: Any, first: Array, *, wild: bool) -> Array:
     return np.asarray(within + without - 2 * np.einsum("ij,ij->i", inside, outside) / (m * n))
 
 
-def _times(weights: Array, Z: Any) -> Array:
-    return np.asarray((Z.T @ weights.T).T if sparse.issparse(Z) else weights @ Z)
+def _times(weights: Array, Z: Rows) -> Array:
+    return np.asarray((Z.T @ weights.T).T if is_sparse(Z) else weights @ Z)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._typing import Array, RowsLike
 from mercer.data import Block, Blocks, as_blocks
 from mercer.data.lazy import lazily
+from mercer.data.sources.collections import Collection
 from mercer.data.writers import NpyWriter
 from mercer.engines import engine_for
 from mercer.learners.far_rows import GatheredFarRows
@@ -22,6 +23,13 @@ from mercer.validation import check_weights
 
 # Rows per chunk, and the most bytes of them: the threads of a prediction share a chunk.
 _CHUNK_ROWS, _CHUNK_BYTES = 2**16, 2**26
+
+
+class Predicting(Protocol):
+    """An estimator that predicts rows of blocks."""
+
+    def predict(self, X: Blocks) -> Array:
+        """Return the prediction for each row."""
 
 
 class Score(Statistic, Protocol):
@@ -40,7 +48,7 @@ def required(owner: str, y: ArrayLike | None) -> ArrayLike:
     return y
 
 
-def score_of(estimator: Any, blocks: Blocks, total: S) -> S:
+def score_of(estimator: Predicting, blocks: Blocks, total: S) -> S:
     """Add the predictions for all blocks to a score; one chunk of predictions is in memory."""
     name = type(estimator).__name__
     if not blocks.is_labelled:
@@ -57,7 +65,7 @@ def score_of(estimator: Any, blocks: Blocks, total: S) -> S:
 class _ScoreOfBlock(Generic[S]):
     """The score of one block, as work that travels."""
 
-    estimator: Any
+    estimator: Predicting
     empty: S
 
     def __call__(self, block: Block) -> S:
@@ -74,7 +82,7 @@ def _add(name: str, total: Score, block: Block, predicted: Array) -> None:
     total.update(block.y, predicted, weight)
 
 
-def lazy_results(estimator: Any, method: str, X: Any, out: Any = None) -> Array:
+def lazy_results(estimator: object, method: str, X: Collection, out: Out = None) -> Array:
     """Return the results of a method for a Dask collection, as a lazy collection."""
     check_is_fitted(estimator)
     if out is not None:
@@ -85,7 +93,7 @@ def lazy_results(estimator: Any, method: str, X: Any, out: Any = None) -> Array:
     return lazily(estimator, method, X)
 
 
-def written(estimator: Any, method: str, X: RowsLike | Blocks, out: Any) -> Array:
+def written(estimator: object, method: str, X: RowsLike | Blocks, out: Out) -> Array:
     """Write the results of a method for all rows of X into an array, or to a .npy file, which is returned mapped."""
     name = type(estimator).__name__
     blocks = as_blocks(X, owner=name)
@@ -114,7 +122,7 @@ def written(estimator: Any, method: str, X: RowsLike | Blocks, out: Any) -> Arra
     return mapped
 
 
-def _filled(estimator: Any, method: str, blocks: Blocks, out: Array) -> Array:
+def _filled(estimator: object, method: str, blocks: Blocks, out: Array) -> Array:
     n_rows = 0
     for block, found in _results(estimator, method, blocks):
         n_rows += block.n_rows
@@ -131,7 +139,7 @@ def _filled(estimator: Any, method: str, blocks: Blocks, out: Array) -> Array:
     return out
 
 
-def _results(estimator: Any, method: str, blocks: Blocks) -> Iterator[tuple[Block, Array]]:
+def _results(estimator: object, method: str, blocks: Blocks) -> Iterator[tuple[Block, Array]]:
     """Yield the rows in chunks, each with the results of a method; far rows are warned of once."""
     name, far = type(estimator).__name__, GatheredFarRows()
     for block in blocks.recut(_block_rows(blocks), name).labelled():
@@ -146,11 +154,11 @@ def _block_rows(blocks: Blocks) -> int:
     return _CHUNK_ROWS if blocks.is_sparse else max(min(_CHUNK_ROWS, _CHUNK_BYTES // row_bytes), 1)
 
 
-def _storable(estimator: Any, found: Array) -> Array:
+def _storable(estimator: object, found: Array) -> Array:
     """Return labels that are Python texts as NumPy's texts: a .npy file holds no objects."""
     if found.dtype != object:
         return found
-    texts: Array = np.asarray(estimator.classes_.tolist())
+    texts: Array = np.asarray(getattr(estimator, "classes_", found).tolist())
     if texts.dtype.kind != "U":
         raise ValueError(f"{type(estimator).__name__}: a .npy file holds numbers or texts, not labels of mixed types.")
     return found.astype(texts.dtype)

@@ -12,11 +12,11 @@ from mercer.fitting import FeatureRows
 from mercer.learners.base import LinearLearner
 from mercer.learners.chunks import Out, lazy_results, written
 from mercer.learners.far_rows import FarRows, GatheredFarRows
+from mercer.learners.penalised_moments import PenalisedMoments
 from mercer.learners.posterior import Posterior
 from mercer.learners.predictions import rows_to_score
 from mercer.solvers import Solution
 from mercer.state import Sizes, require
-from mercer.stats import Moments
 
 
 class Deviations(LinearLearner):
@@ -81,9 +81,9 @@ class Deviations(LinearLearner):
 
         return self._results(X, work, "standard deviation", size, finish)
 
-    def _keep_posterior(self, rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> None:
+    def _keep_posterior(self, rows: FeatureRows, system: PenalisedMoments, coef: Array) -> None:
         if self.posterior:
-            self._posterior = Posterior.of(type(self).__name__, rows, moments, coef, alpha)
+            self._posterior = Posterior.of(type(self).__name__, rows, system, coef)
 
     def _keep(self, solution: Solution, rows: FeatureRows) -> None:
         if self.posterior and self._posterior is None:

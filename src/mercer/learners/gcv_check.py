@@ -4,28 +4,26 @@ Generalised cross-validation replaces the leverage h_i of each row by the mean l
 have a leverage near 1: the model passes through them whatever the penalty, so that their residuals are small. The
 score then falls for penalties that are much too small. The leave-one-out error, mean of (r_i / (1 - h_i))^2, sees it.
 
-Leverages are first estimated from random signs (Johnson and Lindenstrauss, 1984), in n D k multiplications for k = 16
-signs. They are computed exactly, in D^2 / 2 multiplications per row, only where the estimate is above 1/8. A
-leverage of 1/2 is estimated below 1/8 with a probability of 0.001.
+Leverages are first estimated from 8 random signs (Johnson and Lindenstrauss, 1984), in n D 8 multiplications; where
+this estimate is above 1/16, from 16 more. They are computed exactly, in D^2 / 2 multiplications per row, only where
+both together are above 1/8. A leverage of 1/2 is estimated below these bounds with a probability of 0.002.
 """
 
 from dataclasses import dataclass
 from warnings import warn
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from mercer import core
 from mercer._typing import Array
 from mercer.data.sources.arrays import ArraySource
 from mercer.fitting import FeatureRows
 from mercer.learners.callers import caller_level
-from mercer.parallel import one_blas_thread
-from mercer.stats import Moments, Totals
+from mercer.learners.penalised_moments import SIGNS, PenalisedMoments
+from mercer.stats import Totals
 
-# Random signs per leverage: a standard error of 35 %.
-_SIGNS = 16
-# Estimated leverage from which the leverage is computed exactly.
-_HIGH = 0.125
+# Estimated leverage from which more signs are taken, how many, and that from which the leverage is computed exactly.
+_DOUBTFUL, _MORE_SIGNS, _HIGH = 0.0625, 16, 0.125
 # The score is wrong where the leave-one-out error is so many times as large.
 _WRONG = 1.5
 # Leverage from which the warning counts a row: leaving it out at least doubles its residual.
@@ -42,7 +40,7 @@ class LeftOut:
     n_high: int
 
 
-def warn_if_fooled(owner: str, rows: FeatureRows, moments: Moments, coef: Array, alpha: float, score: float) -> None:
+def warn_if_fooled(owner: str, rows: FeatureRows, system: PenalisedMoments, coef: Array, score: float) -> None:
     """Warn if the leave-one-out error at alpha is more than 1.5 times the score of generalised cross-validation.
 
     This takes one more pass over the rows, so it is done only for rows in memory. With fewer than 8 rows per
@@ -50,39 +48,33 @@ def warn_if_fooled(owner: str, rows: FeatureRows, moments: Moments, coef: Array,
     """
     if not isinstance(rows.blocks.reader, ArraySource) or rows.n_rows < _ROWS_PER_FEATURE * rows.n_features:
         return
-    found = left_out(rows, moments, coef, alpha)
+    found = left_out(rows, system, coef)
     if found is None or not found.error > _WRONG * score:
         return
     warn(
-        f"{owner}: alpha='gcv' chose alpha={alpha:.2g} by a score of {score:.3g}, but the leave-one-out error there is "
-        f"{found.error:.3g}: {found.n_high} of {rows.n_rows} rows have a leverage of 1/2 or more, which generalised "
-        "cross-validation does not see. Write alpha='loo', or clip columns with long tails.",
+        f"{owner}: alpha='gcv' chose alpha={system.alpha:.2g} by a score of {score:.3g}, but the leave-one-out error "
+        f"there is {found.error:.3g}: {found.n_high} of {rows.n_rows} rows have a leverage of 1/2 or more, which "
+        "generalised cross-validation does not see. Write alpha='loo', or clip columns with long tails.",
         UserWarning,
         stacklevel=caller_level(),
     )
 
 
-def left_out(rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> LeftOut | None:
+def left_out(rows: FeatureRows, system: PenalisedMoments, coef: Array) -> LeftOut | None:
     """Return the leave-one-out error of the coefficients (D, n_targets); None where G + alpha I has no factor."""
-    gram = moments.centred()[0]
-    gram[np.diag_indices_from(gram)] += alpha
-    signs = np.random.RandomState(0).choice([-1.0, 1.0], size=(len(gram), _SIGNS)) / _SIGNS**0.5
-    try:
-        with one_blas_thread():
-            factor = cholesky(gram, lower=True, overwrite_a=True)
-            sketch = solve_triangular(factor, signs, lower=True, trans="T")
-    except LinAlgError:
+    sketch, more = system.sketch, system.sketch_of(_MORE_SIGNS, seed=1)
+    if sketch is None or more is None:
         return None
-    mean, centre, n_targets = moments.feature_mean, moments.target_mean, coef.shape[1]
+    moments, n_targets = system.moments, coef.shape[1]
+    mean, centre = moments.feature_mean, moments.target_mean
     both = np.hstack([coef, sketch])
-    both_of_mean = mean @ both
+    both_of_mean, weights = mean @ both, both.astype(rows.dtype)
 
     def work(Z: Array, Y: Array, weight: Array | None) -> Totals:
-        products = Z @ both.astype(Z.dtype) - both_of_mean  # one product for both, and no centred copy of Z
+        products = core.scores(Z, weights) - both_of_mean  # one product for both, and no centred copy of Z
         errors = Y - centre - products[:, :n_targets]
         leverage = np.square(products[:, n_targets:]).sum(axis=1)
-        high = np.flatnonzero(leverage > _HIGH)
-        leverage[high] = np.square(solve_triangular(factor, (Z[high] - mean).T, lower=True)).sum(axis=0)
+        _refine(leverage, Z, system, more)
         count = np.ones(len(Y)) if weight is None else weight
         taken = count if weight is None else np.minimum(weight, rows.targets.weight_of_one(Y))
         leverage = taken * (leverage + 1.0 / moments.weight)
@@ -92,3 +84,14 @@ def left_out(rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> 
 
     error, n_high = rows.reduce("leverages", work, Totals.of(2)).values
     return LeftOut(float(error / moments.weight), int(n_high))
+
+
+def _refine(leverage: Array, Z: Array, system: PenalisedMoments, more: Array) -> None:
+    """Estimate leverages that may be high from more signs, and compute those that are high by both estimates."""
+    doubtful = np.flatnonzero(leverage > _DOUBTFUL)
+    centred = Z[doubtful] - system.moments.feature_mean
+    further = np.square(centred @ more).sum(axis=1)
+    estimate = (SIGNS * leverage[doubtful] + _MORE_SIGNS * further) / (SIGNS + _MORE_SIGNS)
+    is_high = estimate > _HIGH
+    estimate[is_high] = system.leverages(centred[is_high])
+    leverage[doubtful] = estimate

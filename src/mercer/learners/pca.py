@@ -257,7 +257,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnsupervisedL
 
         tol = 1e-9 if rows.dtype == np.float64 else 1e-5
         solution = block_krylov(product, width, n_wanted, tol=tol)
-        self._set(solution, mean, totals.loss - weight * float(mean @ mean), weight)
+        self._set(solution, mean, float(totals.loss) - weight * float(mean @ mean), weight)
         return solution
 
     def _set(self, solution: Solution, mean: Array, total: float, weight: float) -> None:

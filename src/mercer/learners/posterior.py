@@ -22,13 +22,13 @@ Time D^2 multiplications per row; memory one D x D matrix, which model files hol
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from mercer._typing import Array
 from mercer.fitting import FeatureRows
+from mercer.learners.penalised_moments import PenalisedMoments
 from mercer.parallel import one_blas_thread
 from mercer.state import Real, Reals, Sizes, Stored, part, require
-from mercer.stats import Moments
 
 
 @part("Posterior")
@@ -68,26 +68,22 @@ class Posterior:
         return len(self.mean)
 
     @classmethod
-    def of(cls, owner: str, rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> "Posterior":
+    def of(cls, owner: str, rows: FeatureRows, system: PenalisedMoments, coef: Array) -> "Posterior":
         """Return the posterior of a ridge solution (D, k), from the moments of the rows, in 2/3 D^3 multiplications."""
-        gram, cross, squares = moments.centred()
-        residual = np.maximum(squares - np.einsum("ij,ij->j", coef, 2 * cross - gram @ coef), 0.0)
-        gram[np.diag_indices_from(gram)] += alpha
-        try:
-            with one_blas_thread():
-                factor = cholesky(gram, lower=True, overwrite_a=True)
-                trace = float(np.square(solve_triangular(factor, np.eye(len(factor)), lower=True)).sum())
-        except LinAlgError:
+        moments, alpha, factor = system.moments, system.alpha, system.factor
+        if factor is None:
             raise ValueError(
                 f"{owner}: posterior=True needs a Cholesky factor of the Gram matrix plus alpha={alpha:g}, and "
                 "rounding leaves none. Give a larger alpha (or alphas), or float64 rows."
-            ) from None
-        n_counted = rows.targets.n_counted(moments.weight)
-        freedom = n_counted - 1 - len(gram) + alpha * trace
+            )
+        with one_blas_thread():
+            inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)
+        n_counted, residual = rows.targets.n_counted(moments.weight), system.residual(coef)
+        freedom = n_counted - 1 - len(factor) + alpha * float(np.square(inverse).sum())
         noise = residual / freedom
         if freedom < 1:
             noise = (residual + alpha * np.square(coef).sum(axis=0)) / max(n_counted - 1, 1.0)
-        return cls(factor, moments.feature_mean, float(moments.weight), noise, squares / n_counted)
+        return cls(factor, moments.feature_mean, float(moments.weight), noise, system.squares / n_counted)
 
     def leverages(self, Z: Array) -> Array:
         """Return h of rows of features, in float64: the factor may be ill-conditioned."""

@@ -10,6 +10,7 @@ from mercer.fitting.width import Solver
 from mercer.kernels import Kernel
 from mercer.learners.base import LINEAR, LinearLearner
 from mercer.learners.gcv_check import warn_if_fooled
+from mercer.learners.penalised_moments import PenalisedMoments
 from mercer.learners.ridge_dual import is_dual, solve_dual
 from mercer.learners.ridge_iterative import centred_system, solve_one, solve_path
 from mercer.learners.ridge_wide import CRITERION as SAMPLE_CRITERION
@@ -191,7 +192,7 @@ class Ridge(LinearLearner):
 
         Without ``by_rows``, not all of these rows can be read: generalised cross-validation takes the place of "loo".
         """
-        gram, cross, squares = moments.centred()
+        centred = gram, cross, squares = moments.centred()
         if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
             raise ValueError(
                 f"{type(self).__name__}: products of the features overflow {rows.dtype}. Scale X down "
@@ -199,7 +200,7 @@ class Ridge(LinearLearner):
             )
         if not isinstance(self.alpha, str):
             solution = cholesky(gram, cross, alphas[0])
-            self._set_of_moments(rows, moments, solution.value, alphas[0], n_rows)
+            self._set_of_moments(rows, PenalisedMoments(moments, *centred, alphas[0]), solution.value, n_rows)
             return solution
         rule = self.alpha if by_rows else "gcv"
         few = by_rows and rows.dtype == np.float64 and rows.n_rows <= _FEW_ROWS and rows.fits
@@ -217,18 +218,19 @@ class Ridge(LinearLearner):
             coefs, solver = np.array([path.coef(alpha) for alpha in alphas]), "svd" if few else "eigh"
         best = self._set_path(alphas, scores, coefs)
         solution = Solution.converged(coefs[best], solver, criterion=CRITERIA[rule])
+        system = PenalisedMoments(moments, *centred, alphas[best])
         if rule == "gcv" and by_rows:
-            warn_if_fooled(type(self).__name__, rows, moments, coefs[best], alphas[best], scores[best])
-        self._set_of_moments(rows, moments, solution.value, alphas[best], n_rows)
+            warn_if_fooled(type(self).__name__, rows, system, coefs[best], scores[best])
+        self._set_of_moments(rows, system, solution.value, n_rows)
         return solution
 
-    def _set_of_moments(self, rows: FeatureRows, moments: Moments, coef: Array, alpha: float, n_rows: int) -> None:
-        self._set(rows, coef, moments.feature_mean, moments.target_mean, alpha)
+    def _set_of_moments(self, rows: FeatureRows, system: PenalisedMoments, coef: Array, n_rows: int) -> None:
+        self._set(rows, coef, system.moments.feature_mean, system.moments.target_mean, system.alpha)
         if self._shrinks_far_rows():
-            self._leverage = Leverage.of(rows, moments, coef, alpha, n_rows)
-        self._keep_posterior(rows, moments, coef, alpha)
+            self._leverage = Leverage.of(rows, system, coef, n_rows)
+        self._keep_posterior(rows, system, coef)
 
-    def _keep_posterior(self, rows: FeatureRows, moments: Moments, coef: Array, alpha: float) -> None:
+    def _keep_posterior(self, rows: FeatureRows, system: PenalisedMoments, coef: Array) -> None:
         """Keep what standard deviations of predictions need."""
 
     @staticmethod

@@ -107,7 +107,7 @@ def centred_system(rows: FeatureRows, target_origin: Array, *, with_probes: bool
     weight = float(totals.constant[-1])
     mean, shift = totals.vector[:, -1] / weight, totals.constant[:-1] / weight
     right = totals.vector[:, :-1] - np.outer(totals.vector[:, -1], shift)
-    return CentredSystem(rows, right, weight, totals.loss, mean, origin + shift, n_probes)
+    return CentredSystem(rows, right, weight, int(totals.loss), mean, origin + shift, n_probes)
 
 
 def _with_probes(Y: Array, weight: Array | None, first_row: int, n_probes: int) -> Array:

@@ -22,7 +22,6 @@ continuous functions of the row.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from mercer._typing import Array, Rows
 from mercer.features import FeatureMap
@@ -30,11 +29,9 @@ from mercer.features.composed.base import Composition, Wrapper
 from mercer.features.composed.concatenate import Concatenate
 from mercer.fitting import FeatureRows
 from mercer.learners.far_rows import FarRows
-from mercer.parallel import one_blas_thread
+from mercer.learners.penalised_moments import PenalisedMoments
 from mercer.state import Reals, Sizes, Stored, part, require
-from mercer.stats import Moments
 
-_SIGNS = 8
 # Variances of y that the variance of a prediction may reach before the prediction is shrunk.
 _VARIANCES = 2.0
 # Rows per feature from which leverages say something: with fewer, the model may pass through all rows.
@@ -86,22 +83,14 @@ class Leverage:
         return len(self.limits)
 
     @classmethod
-    def of(cls, rows: FeatureRows, moments: Moments, coef: Array, alpha: float, n_rows: int) -> "Leverage | None":
+    def of(cls, rows: FeatureRows, system: PenalisedMoments, coef: Array, n_rows: int) -> "Leverage | None":
         """Return the estimator of a ridge solution (D, k) on ``n_rows`` rows; None with few rows or no factor."""
-        if n_rows < _ROWS_PER_FEATURE * rows.n_features:
+        if n_rows < _ROWS_PER_FEATURE * rows.n_features or system.sketch is None:
             return None
-        gram, cross, squares = moments.centred()
-        residual = squares - np.einsum("ij,ij->j", coef, 2 * cross - gram @ coef)
-        gram[np.diag_indices_from(gram)] += alpha
-        signs = np.random.RandomState(0).choice([-1.0, 1.0], size=(len(gram), _SIGNS)) / _SIGNS**0.5
-        try:
-            with one_blas_thread():
-                sketch = solve_triangular(cholesky(gram, lower=True, overwrite_a=True), signs, lower=True, trans="T")
-        except LinAlgError:
-            return None
+        moments, sketch = system.moments, system.sketch
         n_counted = rows.targets.n_counted(moments.weight)
-        freedom = n_counted - 1 - len(gram) + alpha * float(np.square(sketch).sum())
-        spread, noise = squares / n_counted, np.maximum(residual, 0.0) / max(freedom, 1.0)
+        freedom = n_counted - 1 - len(coef) + system.alpha * float(np.square(sketch).sum())
+        spread, noise = system.squares / n_counted, system.residual(coef) / max(freedom, 1.0)
         limits = np.divide(_VARIANCES * spread, noise, out=np.full(len(noise), np.inf), where=noise > 0)
         found = cls(sketch, moments.feature_mean @ sketch, limits)
         largest = found.of_products(rows.feature_map.times(rows.sample.counted, sketch.astype(rows.dtype)))

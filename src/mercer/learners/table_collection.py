@@ -7,7 +7,7 @@ reach this process.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
@@ -15,21 +15,27 @@ import numpy as np
 from mercer._typing import Array
 from mercer.data import Source, TableError, TablePreparation, TableWarning
 from mercer.data.columns import Columns, nearest, some
-from mercer.data.frame_columns import Frame
+from mercer.data.frame_columns import Frame, PandasFrame
 from mercer.data.lazy import as_pandas
 from mercer.data.raw_source import RawSource
 from mercer.data.raw_table import RawTable
 from mercer.data.sources.base import PIECE_ROWS
-from mercer.data.sources.collections import delayed_parts
+from mercer.data.sources.collections import Collection as DaskCollection
+from mercer.data.sources.collections import DaskArray, Delayed, delayed_parts
 from mercer.data.sources.collections import is_frame as is_dask_frame
 from mercer.data.table_summary import TableSummary
-from mercer.data.target import TargetSummary, encoder
+from mercer.data.target import TargetSummary, Task, encoder
+from mercer.learners.local.tuned import TunedClassifier, TunedRegressor
 from mercer.learners.local.tuned_base import TunedEstimator
-from mercer.learners.table_fit import chosen_learner, learner_for_streams, loo_score
+from mercer.learners.table_fit import StreamLearner, chosen_learner, learner_for_streams, loo_score
 from mercer.learners.table_source import named
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mercer.learners.table_model import TableModel
+
+T = TypeVar("T")
 
 _OWNER = "TableModel"
 _KINDS = {"number": "number", "date": "date", "categories": "category"}
@@ -39,12 +45,14 @@ _KINDS = {"number": "number", "date": "date", "categories": "category"}
 class TableFrame:
     """The partitions of a Dask data frame as parts of one table: ``kinds`` of its columns, and the target's name."""
 
-    parts: list[Any]
+    parts: list[Delayed]
     kinds: Mapping[str, str]
     target: str
 
     @classmethod
-    def of(cls, frame: Any, target: str | int | None, ignore: Collection[str | int]) -> "tuple[TableFrame, list[str]]":
+    def of(
+        cls, frame: DaskCollection, target: str | int | None, ignore: Collection[str | int]
+    ) -> "tuple[TableFrame, list[str]]":
         """Find the kinds of the columns; return the frame, and the names of those that are ignored."""
         if not is_dask_frame(frame):
             raise TableError(f"{_OWNER}: a Dask array has no names of columns. Give a Dask data frame.")
@@ -66,7 +74,7 @@ class TableFrame:
                 labels.merge(part[1])
         return table, labels, [0 if part is None else part[0].n_rows for part in found]
 
-    def prepared(self, preparation: TablePreparation, task: Any, n_rows: Sequence[int]) -> tuple[Any, Any]:
+    def prepared(self, preparation: TablePreparation, task: Task, n_rows: Sequence[int]) -> tuple[DaskArray, DaskArray]:
         """Return the prepared columns and the encoded target as lazy Dask arrays."""
         import dask.array as da  # noqa: PLC0415 - optional
         from dask.delayed import delayed  # noqa: PLC0415
@@ -83,7 +91,9 @@ class TableFrame:
         return da.concatenate(rows), da.concatenate(labels)
 
 
-def fit_collection(model: "TableModel", frame: Any, target: str | int | None, ignore: Collection[str | int]) -> None:
+def fit_collection(
+    model: "TableModel", frame: DaskCollection, target: str | int | None, ignore: Collection[str | int]
+) -> None:
     """Prepare and learn where the rows are, and set the attributes of an unfitted model."""
     _check_learners(model)
     table, ignored = TableFrame.of(frame, target, ignore)
@@ -114,21 +124,21 @@ def _check_learners(model: "TableModel") -> None:
         )
 
 
-def _learner(model: "TableModel") -> Any:
+def _learner(model: "TableModel") -> StreamLearner:
     learner = chosen_learner(model)
-    if not isinstance(learner, TunedEstimator):
+    if not isinstance(learner, TunedClassifier | TunedRegressor):
         return learner
-    learner = learner_for_streams(model)
+    ridge = learner_for_streams(model)
     warn(
-        f"{_OWNER}: tuned models prepare tables in one process. {type(learner).__name__} on {learner.n_components} "
+        f"{_OWNER}: tuned models prepare tables in one process. {type(ridge).__name__} on {ridge.n_components} "
         "features takes their place, because X is a Dask data frame. Give a classifier or a regressor to choose.",
         TableWarning,
         stacklevel=4,
     )
-    return learner
+    return ridge
 
 
-def lazy_predictions(model: "TableModel", method: str, frame: Any) -> Array:
+def lazy_predictions(model: "TableModel", method: str, frame: DaskCollection) -> Array:
     """Return ``predict`` or ``predict_proba`` of each partition of a Dask data frame, as a lazy series or frame."""
     import dask  # noqa: PLC0415 - optional
     from dask.dataframe.dispatch import make_meta  # noqa: PLC0415
@@ -158,9 +168,9 @@ def _example(model: "TableModel", method: str) -> Array:
     return np.asarray(model.classes_[:1]) if model.task_ == "classification" else np.zeros(1)
 
 
-def _predicted(frame: Any, model: "TableModel", method: str) -> Any:
+def _predicted(frame: PandasFrame, model: "TableModel", method: str) -> "pd.Series | pd.DataFrame":
     example = _example(model, method)
-    if not len(frame):
+    if not frame.shape[0]:
         return as_pandas(example, frame.index)
     with catch_warnings():
         simplefilter("ignore")  # a warning of a worker reaches nobody
@@ -168,7 +178,7 @@ def _predicted(frame: Any, model: "TableModel", method: str) -> Any:
     return as_pandas(found.astype(example.dtype) if found.dtype.kind == "f" else found, frame.index)
 
 
-def _computed(work: Callable[..., Any], parts: Sequence[Any], *more: Any) -> list[Any]:
+def _computed(work: Callable[..., T | str], parts: Sequence[Delayed], *more: object) -> list[T]:
     """Do some work on each partition where it is; of several that are refused, the error names the first."""
     import dask  # noqa: PLC0415 - optional
 
@@ -260,7 +270,7 @@ def _rows_of(number: int, frame: Frame, kinds: Mapping[str, str], target: str, p
     return np.concatenate(rows)
 
 
-def _labels_of(number: int, frame: Frame, kinds: Mapping[str, str], target: str, task: Any) -> Array:
+def _labels_of(number: int, frame: Frame, kinds: Mapping[str, str], target: str, task: Task) -> Array:
     """Return the encoded target of a partition."""
     table = RawTable.of(_place(number), frame, only=[target]).matched(_place(number), {target: kinds[target]})
     return encoder(task)(table.values[0])

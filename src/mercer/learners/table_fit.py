@@ -1,7 +1,7 @@
 """The fit of a model of a table: in memory by tuned estimators, in passes by others."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, Self
 from warnings import warn
 
 import numpy as np
@@ -16,6 +16,7 @@ from mercer.data.object_column import ObjectColumn
 from mercer.data.prepared import PreparedReader, Split
 from mercer.data.raw_table import RawTable, read_table
 from mercer.data.sources.base import PIECE_ROWS
+from mercer.data.sources.collections import DaskArray
 from mercer.data.table_summary import missing_refused
 from mercer.data.target import TargetSummary, encoder
 from mercer.gram import approximation_error
@@ -42,6 +43,16 @@ _BYTES_PER_ENTRY, _BYTES_PER_ROW, _CATEGORIES = 48, 4096, 33
 _COMPONENTS = 1024
 # Bytes of a direct solve for each entry of a D x D matrix.
 _BYTES_PER_SQUARE = 48
+
+
+class StreamLearner(Protocol):
+    """What the fit of a table asks of a learner that reads rows in passes."""
+
+    def fit(self, X: Blocks | DaskArray, y: DaskArray | None = None) -> Self:
+        """Learn blocks of prepared rows, or lazy arrays of them."""
+
+    def score(self, X: Blocks) -> float:
+        """Return the accuracy or R^2."""
 
 
 class TableFit:
@@ -84,13 +95,13 @@ class TableFit:
         source.n_rows = summary.n_rows
         model.task_ = summary.task(model.task)
         learner = chosen_learner(model)
-        if isinstance(learner, TunedEstimator) and self._is_beyond_memory():
+        if isinstance(learner, TunedClassifier | TunedRegressor) and self._is_beyond_memory():
             learner = learner_for_streams(model)
         model.n_train_, model.n_test_, model.score_, model.loo_score_ = summary.n_rows, 0, None, None
         model.kernel_error_ = {}
         is_classification = model.task_ == "classification"
         model.baselines_ = {"majority": summary.majority} if is_classification else {"mean": 0.0}
-        if isinstance(learner, TunedEstimator):
+        if isinstance(learner, TunedClassifier | TunedRegressor):
             model.preparation_ = None
             self._fit_table(learner)
         else:
@@ -127,7 +138,7 @@ class TableFit:
         fraction = check_real("TableModel", "test_fraction", fraction, least=0)
         return Split(fraction, self._model.random_state) if fraction else None
 
-    def _fit_table(self, learner: TunedEstimator[Any]) -> None:
+    def _fit_table(self, learner: TunedClassifier | TunedRegressor) -> None:
         model = self._model
         table, y, _ = read_table(self._source)
         assert y is not None  # noqa: S101 - the target is chosen
@@ -150,7 +161,7 @@ class TableFit:
         rows = np.random.RandomState(model.random_state).permutation(len(labels))[:_BASELINE_ROWS]
         self._linear_baseline(_scaled(table.some(rows)), labels[rows])
 
-    def _fit_blocks(self, learner: Any, preparation: TablePreparation | ObjectColumn) -> None:
+    def _fit_blocks(self, learner: StreamLearner, preparation: TablePreparation | ObjectColumn) -> None:
         model, source, encode = self._model, self._source, encoder(self._model.task_)
         split = self._split(learner)
         if split is not None:
@@ -177,10 +188,10 @@ class TableFit:
             model.kernel_error_ = {"value": error.value, "low": error.low, "high": error.high}
 
     @staticmethod
-    def _score(learner: Any, blocks: Blocks, preparation: TablePreparation | ObjectColumn) -> float:
+    def _score(learner: StreamLearner, blocks: Blocks, preparation: TablePreparation | ObjectColumn) -> float:
         far = GatheredFarRows(getattr(preparation, "column_names", None))
         with far.collecting():
-            score: float = learner.score(blocks)
+            score = learner.score(blocks)
         far.warn("TableModel")
         return score
 
@@ -191,7 +202,7 @@ class TableFit:
             self._model.baselines_["linear"] = linear_score(X, y, is_classification=is_classification)
 
 
-def chosen_learner(model: "TableModel") -> Any:
+def chosen_learner(model: "TableModel") -> StreamLearner | TunedClassifier | TunedRegressor:
     """Return the learner of the task of a model, unfitted."""
     if model.classifier is None and model.regressor is None:
         tuned = TunedClassifier if model.task_ == "classification" else TunedRegressor
@@ -201,7 +212,8 @@ def chosen_learner(model: "TableModel") -> Any:
         raise ValueError(f"TableModel: the task is {model.task_}, and no learner is given for it.")
     if is_classifier(learner) != (model.task_ == "classification"):
         raise ValueError(f"TableModel: {type(learner).__name__} does not do {model.task_}.")
-    return clone(learner)
+    chosen: StreamLearner | TunedClassifier | TunedRegressor = clone(learner)
+    return chosen
 
 
 def learner_for_streams(model: "TableModel") -> KernelRidge | KernelRidgeClassifier:
@@ -223,7 +235,7 @@ def _has_loo_score(learner: BaseEstimator) -> bool:
     return isinstance(learner, TunedEstimator) or (isinstance(learner, KernelRidge) and learner.alpha == "loo")
 
 
-def loo_score(learner: Any, variance: float) -> float | None:
+def loo_score(learner: BaseEstimator, variance: float) -> float | None:
     """Return the leave-one-out score of a fitted learner, if it has one."""
     if isinstance(learner, TunedEstimator):
         return float(learner.loo_score_)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
@@ -14,6 +14,7 @@ from mercer.data import Block, Blocks, Choice, TableError, TablePreparation, as_
 from mercer.data.object_column import ObjectColumn
 from mercer.data.prepared import PreparedReader, warn_of_unseen
 from mercer.data.raw_table import RawTable
+from mercer.data.sources.collections import Collection as DaskCollection
 from mercer.data.sources.collections import is_collection
 from mercer.data.spool import SpooledSource
 from mercer.data.traits import traits_of_source
@@ -22,6 +23,7 @@ from mercer.learners.base import Learner
 from mercer.learners.checkpointed import checkpointed, same_data
 from mercer.learners.classification import ClassScores
 from mercer.learners.far_rows import GatheredFarRows
+from mercer.learners.local.tuned import TunedClassifier, TunedRegressor
 from mercer.learners.local.tuned_base import TunedEstimator
 from mercer.learners.regression import OneTarget
 from mercer.learners.table_collection import fit_collection, lazy_predictions
@@ -120,8 +122,8 @@ class TableModel(BaseEstimator):
 
     def __init__(
         self,
-        classifier: ClassScores | TunedEstimator[Any] | None = None,
-        regressor: OneTarget | TunedEstimator[Any] | None = None,
+        classifier: ClassScores | TunedClassifier | None = None,
+        regressor: OneTarget | TunedRegressor | None = None,
         preparation: TablePreparation | None = None,
         *,
         task: str = "auto",
@@ -221,7 +223,7 @@ class TableModel(BaseEstimator):
         return self
 
     def _fit_collection(
-        self, frame: Table, target: str | int | None, ignore: tuple[str | int, ...], text: str | int | None
+        self, frame: DaskCollection, target: str | int | None, ignore: tuple[str | int, ...], text: str | int | None
     ) -> Self:
         if text is not None:
             raise ValueError(

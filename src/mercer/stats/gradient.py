@@ -1,7 +1,7 @@
 """Sums of a loss and its gradient over rows."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -25,10 +25,10 @@ class Gradient:
     [[1.0], [1.0]]
     """
 
-    loss: Any
+    loss: float | Array
     vector: Array
     constant: Array
-    curvature: Any = 0.0
+    curvature: float | Array = 0.0
 
     @classmethod
     def of(cls, n_features: int, n_outputs: int) -> Self:

@@ -213,8 +213,9 @@ def _check_groups(encoder: BaseEstimator) -> list[int]:
 
 def _check_one_hot(encoder: BaseEstimator) -> None:
     """Refuse widths, groups and dropped categories outside the columns: SciPy would access memory there."""
+    of_columns = encoder._drop_idx_after_grouping
     for j, (n_kept, width) in enumerate(zip(_check_groups(encoder), encoder._n_features_outs, strict=True)):
-        dropped = None if encoder._drop_idx_after_grouping is None else encoder._drop_idx_after_grouping[j]
+        dropped = None if of_columns is None else of_columns[j]
         inside = dropped is None or (isinstance(dropped, int | np.integer) and 0 <= dropped < n_kept)
         require(inside and width == n_kept - (dropped is not None), f"widths[{j}] is not that of the categories")
 
@@ -241,7 +242,8 @@ def _check_imputer(imputer: BaseEstimator) -> None:
     wide = indicator is None or indicator.n_features_in_ == imputer.n_features_in_
     require(wide, "indicator_ must be of as many columns as statistics_")
     is_object = imputer.statistics_.dtype == object
-    types = {imputer._fit_dtype, getattr(imputer, "_fill_dtype", imputer._fit_dtype)}
+    of_rows = imputer._fit_dtype
+    types = {of_rows, getattr(imputer, "_fill_dtype", of_rows)}
     require(is_object == (np.dtype(object) in types), "SimpleImputer: statistics_ must be of the type of the rows")
     require(len({np.dtype(object)} & types) == is_object and (not is_object or len(types) == 1), "types must agree")
 

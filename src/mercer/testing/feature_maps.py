@@ -2,14 +2,13 @@
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from mercer._typing import Array, Rows
+from mercer._typing import Array, Rows, is_sparse
 from mercer.config import changed_config
 from mercer.features import FeatureMap
 from mercer.structures import Ragged
@@ -84,8 +83,8 @@ def _with_others(X: Rows, outside: Rows | None) -> Rows:
     return stack_rows([X, as_double(outside)])
 
 
-def _dense(Z: Any) -> Array:
-    return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+def _dense(Z: Rows) -> Array:
+    return np.asarray(Z.toarray() if is_sparse(Z) else Z)
 
 
 def _width(feature_map: FeatureMap, X: Array) -> int:

@@ -3,34 +3,105 @@
 No module of Dask is imported unless a collection is given.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer._typing import Array, Rows
+from mercer.data.frame_columns import PandasFrame
 from mercer.data.sources.base import Block, Reader, entries
 from mercer.parallel import row_blocks
 
-# A Dask array, data frame or series.
-Collection = Any
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+T_co = TypeVar("T_co", covariant=True)
 # X, y and the weights of a partition.
 Bundle = tuple[Rows, Array | None, Array | None]
 
 
-def is_collection(value: object) -> bool:
+class Delayed(Protocol):
+    """What is used of a delayed value of Dask, which is a partition, or made from one."""
+
+    def compute(self) -> Bundle:
+        """Return the value."""
+
+
+class Future(Protocol[T_co]):
+    """What is used of a value that a cluster computes."""
+
+    key: str
+    status: str
+
+    def result(self) -> T_co:
+        """Wait for the value, and return it."""
+
+    def add_done_callback(self, work: "Callable[[Future[T_co]], object]") -> None:
+        """Call a function when the value is known, or never will be."""
+
+
+class DaskArray(Protocol):
+    """What is used of a Dask array."""
+
+    shape: tuple[int, ...]
+    chunks: tuple[tuple[int, ...], ...]
+    numblocks: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    def rechunk(self, chunks: dict[int, object]) -> Self:
+        """Return the array with other chunks along some axes."""
+
+    def map_blocks(self, work: Callable[..., object], *args: object, **options: object) -> Array:
+        """Return the results of a function of each chunk, as a lazy array."""
+
+    def to_delayed(self) -> Array:
+        """Return the chunks as delayed values."""
+
+
+class DaskFrame(Protocol):
+    """What is used of a Dask data frame or series."""
+
+    columns: Sequence[str]
+    dtypes: Iterable[np.dtype[np.generic]]
+    npartitions: int
+
+    def __getitem__(self, columns: object) -> Self:
+        """Return one column or several."""
+
+    def map_partitions(self, work: Callable[..., object], *args: object, **options: object) -> Array:
+        """Return the results of a function of each partition, as a lazy frame or series."""
+
+    def simplify(self) -> Self:
+        """Return the frame with the columns that are used alone."""
+
+    def to_delayed(self, *, optimize_graph: bool) -> list[Delayed]:
+        """Return the partitions as delayed values."""
+
+
+Collection: TypeAlias = DaskArray | DaskFrame
+# y and weights, of a collection or of this process.
+Aligned: TypeAlias = Collection | ArrayLike | None
+
+
+def is_collection(value: object) -> TypeGuard[Collection]:
     """Return whether a value is a Dask array, data frame or series; Dask is not imported for this."""
     return hasattr(type(value), "__dask_graph__") and hasattr(value, "to_delayed")
 
 
-def is_frame(value: object) -> bool:
+def is_frame(value: object) -> "TypeIs[DaskFrame]":
     """Return whether a Dask collection is a data frame."""
     return hasattr(value, "map_partitions") and hasattr(value, "columns")
 
 
-def has_csr_chunks(X: Collection) -> bool:
+def _is_array(value: object) -> "TypeIs[DaskArray]":
+    return hasattr(value, "rechunk")
+
+
+def has_csr_chunks(X: DaskArray) -> bool:
     """Return whether the chunks of a Dask array are CSR matrices."""
     from dask.array.utils import meta_from_array  # noqa: PLC0415 - optional
 
@@ -54,17 +125,17 @@ class DaskSource(Reader):
 
     keeps_pieces = True
 
-    def __init__(self, owner: str, X: Collection, y: Any = None, sample_weight: Any = None):
+    def __init__(self, owner: str, X: Collection, y: Aligned = None, sample_weight: Aligned = None):
         self._owner = owner
         self.width, self.dtype, self.is_sparse, self.names = _described(owner, X)
         self.labelled = y is not None
         aligned = [_aligned(owner, X, part, name) for part, name in ((y, "y"), (sample_weight, "sample_weight"))]
         partitions = _Partitions(owner, X, aligned, _Form(self.width, self.dtype.str, self.names))
         known = all(_is_known(part) for part in (X, y, sample_weight))
-        lengths = [int(n_rows) for n_rows in X.chunks[0]] if known else partitions.lengths()
+        lengths = partitions.lengths() if is_frame(X) or not known else [int(n_rows) for n_rows in X.chunks[0]]
         loads = partitions.loads()
         given = [
-            None if part is None or is_collection(part) else _cut(owner, part, lengths, name)
+            None if part is None or is_collection(part) else _cut(owner, part, lengths, name)  # type: ignore[arg-type] # not one
             for part, name in ((y, "y"), (sample_weight, "sample_weight"))
         ]
         kept = [number for number, n_rows in enumerate(lengths) if n_rows]
@@ -76,7 +147,7 @@ class DaskSource(Reader):
         if not self.n_rows:
             raise ValueError(f"{owner}: X has 0 sample(s) while a minimum of 1 is required.")
         # What an engine keeps of the partitions between passes.
-        self.kept: list[Any] | None = None
+        self.kept: list[Future[Bundle]] | None = None
 
     @property
     def divides(self) -> bool:
@@ -93,9 +164,15 @@ class DaskSource(Reader):
         """Return the number of a partition in the collection."""
         return f"partition {self._numbers[number]}"
 
+    def given_arrays(self, number: int) -> list[Array | None]:
+        """Return y and the weights of a partition, where they were given as arrays of this process."""
+        return [None if part is None else part[number] for part in self._given]
+
     def given(self, number: int, bundle: Bundle) -> Bundle:
         """Return X, y and weights of a partition, with those that were given as arrays."""
-        y, weight = (part if mine is None else mine[number] for part, mine in zip(bundle[1:], self._given, strict=True))
+        y, weight = (
+            part if mine is None else mine for part, mine in zip(bundle[1:], self.given_arrays(number), strict=True)
+        )
         return bundle[0], y, weight
 
     def pieces(self, block_rows: int) -> Iterator[Block]:
@@ -115,7 +192,7 @@ class DaskPart(Reader):
         self.width, self.dtype, self.is_sparse = source.width, source.dtype, source.is_sparse
         self.names, self.n_rows, self.labelled = source.names, source.plan[number], source.labelled
         self.number = number
-        self._given = [None if part is None else part[number] for part in source._given]
+        self._given = source.given_arrays(number)
         self._bundle: Bundle | None = None
 
     def loaded(self, bundle: Bundle) -> "DaskPart":
@@ -152,17 +229,17 @@ def _described(owner: str, X: Collection) -> tuple[int, np.dtype[np.generic], bo
     return int(X.shape[1]), kind, has_csr_chunks(X), None
 
 
-def _aligned(owner: str, X: Collection, part: Any, name: str) -> list[Any] | None:
+def _aligned(owner: str, X: Collection, part: Aligned, name: str) -> list[Delayed] | None:
     """Return y or weights as one delayed value per partition of X; None for an array, which is cut later."""
     if part is None or not is_collection(part):
         return None
-    if hasattr(part, "rechunk") and hasattr(X, "rechunk") and not _unknown(X) and not _unknown(part):
+    if _is_array(part) and _is_array(X) and not _unknown(X) and not _unknown(part):
         if part.shape[0] != X.shape[0]:
             raise ValueError(
                 f"{owner}: X has {X.shape[0]} rows and {name} has {part.shape[0]}: inconsistent numbers of samples."
             )
         part = part.rechunk({0: X.chunks[0]})
-    if getattr(part, "ndim", 1) == 2 and hasattr(part, "rechunk"):
+    if _is_array(part) and len(part.shape) == 2:
         part = part.rechunk({1: -1})
     found = delayed_parts(part)
     n_parts = _n_partitions(X)
@@ -174,12 +251,12 @@ def _aligned(owner: str, X: Collection, part: Any, name: str) -> list[Any] | Non
     return found
 
 
-def _is_known(part: Any) -> bool:
+def _is_known(part: Aligned) -> bool:
     """Return whether the lengths of the partitions are known; those of frames and series never are."""
-    return not is_collection(part) or (hasattr(part, "rechunk") and not _unknown(part))
+    return not is_collection(part) or (_is_array(part) and not _unknown(part))
 
 
-def _unknown(array: Collection) -> bool:
+def _unknown(array: DaskArray) -> bool:
     return bool(np.isnan(array.shape[0]))
 
 
@@ -187,14 +264,14 @@ def _n_partitions(X: Collection) -> int:
     return int(X.npartitions if is_frame(X) else X.numblocks[0])
 
 
-def delayed_parts(part: Collection) -> list[Any]:
+def delayed_parts(part: Collection) -> list[Delayed]:
     """Return the partitions of a collection as delayed values, in order.
 
     On purpose not ``to_delayed()`` for data frames and series: Dask's optimiser joins small files into one partition if
     few columns are read, so that X and y of one data frame would be cut differently. ``simplify`` leaves the partitions
     as they are, and still reads no column that is not used.
     """
-    if not hasattr(part, "simplify"):  # an array
+    if _is_array(part):
         return list(np.ravel(part.to_delayed()))
     return list(part.simplify().to_delayed(optimize_graph=False))
 
@@ -202,13 +279,14 @@ def delayed_parts(part: Collection) -> list[Any]:
 class _Partitions:
     """The partitions of X, y and the weights as delayed values, and what all of them must be."""
 
-    def __init__(self, owner: str, X: Collection, aligned: Sequence[list[Any] | None], form: "_Form"):
+    def __init__(self, owner: str, X: Collection, aligned: Sequence[list[Delayed] | None], form: "_Form"):
         rows = X if is_frame(X) else X.rechunk({1: -1})
         parts = delayed_parts(rows)
         self._owner, self._form = owner, form
-        self._parts = list(zip(parts, *(found or [None] * len(parts) for found in aligned), strict=True))
+        nothing: list[Delayed | None] = [None] * len(parts)
+        self._parts = list(zip(parts, *(found or nothing for found in aligned), strict=True))
 
-    def loads(self) -> list[Any]:
+    def loads(self) -> list[Delayed]:
         """Return a delayed ``Bundle`` for each partition."""
         return self._each(_bundle)
 
@@ -222,7 +300,7 @@ class _Partitions:
                 raise ValueError(length)
         return [int(length) for length in found]
 
-    def _each(self, work: Callable[..., Any]) -> list[Any]:
+    def _each(self, work: Callable[..., object]) -> list[Delayed]:
         from dask.delayed import delayed  # noqa: PLC0415 - optional
 
         task = delayed(work, pure=False)
@@ -237,7 +315,13 @@ class _Form(NamedTuple):
     names: tuple[str, ...] | None
 
 
-def _length(owner: str, number: int, X: Any, y: Any, weight: Any, form: _Form) -> int | str:
+def _is_pandas(X: object) -> "TypeIs[PandasFrame]":
+    return hasattr(X, "to_numpy")
+
+
+def _length(
+    owner: str, number: int, X: Rows | PandasFrame, y: Array | None, weight: Array | None, form: _Form
+) -> int | str:
     """Return the rows of a partition, or why it is refused."""
     try:
         _check(owner, number, X, y, weight, form)
@@ -246,10 +330,12 @@ def _length(owner: str, number: int, X: Any, y: Any, weight: Any, form: _Form) -
     return int(X.shape[0])
 
 
-def _bundle(owner: str, number: int, X: Any, y: Any, weight: Any, form: _Form) -> Bundle:
+def _bundle(
+    owner: str, number: int, X: Rows | PandasFrame, y: Array | None, weight: Array | None, form: _Form
+) -> Bundle:
     """Return X, y and weights of a partition as arrays of the same length."""
     _check(owner, number, X, y, weight, form)
-    if form.names is not None:
+    if _is_pandas(X):
         rows: Rows = np.ascontiguousarray(X.to_numpy(dtype=form.dtype, na_value=np.nan))
     elif sparse.issparse(X):
         rows = sparse.csr_array(X).astype(form.dtype, copy=False)
@@ -258,14 +344,15 @@ def _bundle(owner: str, number: int, X: Any, y: Any, weight: Any, form: _Form) -
     return rows, None if y is None else entries(y), None if weight is None else entries(weight)
 
 
-def _check(owner: str, number: int, X: Any, y: Any, weight: Any, form: _Form) -> None:
+def _check(owner: str, number: int, X: Rows | PandasFrame, y: Array | None, weight: Array | None, form: _Form) -> None:
     """Refuse a partition whose columns, types or lengths are not those of the collection."""
     here = f"{owner}: partition {number} of X has"
-    if form.names is not None and tuple(map(str, X.columns)) != form.names:
-        raise ValueError(f"{here} the columns {list(X.columns)}, and the data frame has {list(form.names)}.")
+    names = tuple(map(str, X.columns)) if _is_pandas(X) else None
+    if names != form.names:
+        raise ValueError(f"{here} the columns {list(names or ())}, and the data frame has {list(form.names or ())}.")
     if X.shape[1] != form.width:
         raise ValueError(f"{here} {X.shape[1]} columns, and the array has {form.width}.")
-    columns = zip(form.names, X.dtypes, strict=True) if form.names is not None else [("", X.dtype)]
+    columns = zip(names or (), X.dtypes, strict=True) if _is_pandas(X) else [("", X.dtype)]
     for name, kind in columns:
         if not _fits(kind, form.dtype):
             column = f" in column {name!r}" if name else ""
@@ -278,14 +365,14 @@ def _check(owner: str, number: int, X: Any, y: Any, weight: Any, form: _Form) ->
             raise ValueError(f"{here} {X.shape[0]} rows, and that of {name} has {part.shape[0]}.")
 
 
-def _fits(kind: Any, dtype: str) -> bool:
+def _fits(kind: np.dtype[np.generic], dtype: str) -> bool:
     """Return whether numbers of a type can be read as another; integers always, and float64 not as float32."""
     if getattr(kind, "kind", "O") not in "biuf":
         return False
     return bool(kind.kind != "f" or np.dtype(getattr(kind, "numpy_dtype", kind)).itemsize <= np.dtype(dtype).itemsize)
 
 
-def _cut(owner: str, values: Any, lengths: list[int], name: str) -> list[Array]:
+def _cut(owner: str, values: ArrayLike, lengths: list[int], name: str) -> list[Array]:
     """Return an array of this process in the parts of X."""
     array = entries(values)
     if array.shape[0] != sum(lengths):

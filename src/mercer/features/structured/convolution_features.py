@@ -1,17 +1,17 @@
 """Features of convolution kernels: sums of the features of parts over objects."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer import key_core
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import LARGEST_WIDTH, FeatureMap, Writer
 from mercer.features.composed.base import Wrapper
 from mercer.features.structured.draws import draw_seed, key_signs
 from mercer.kernels import Convolution
 from mercer.kernels.structured.convolution import AVERAGES, check_decompose
-from mercer.kernels.structured.decompositions import Decomposed, decomposed, domain_of
+from mercer.kernels.structured.decompositions import Decompose, Decomposed, decomposed, domain_of
 from mercer.recycling import empty
 from mercer.state import Count, Flag, Member, Sizes, Stored, require
 from mercer.structures import Ragged
@@ -80,12 +80,12 @@ class ConvolutionFeatures(Wrapper):
 
     def __init__(
         self,
-        map: Any = None,
+        map: FeatureMap | None = None,
         *,
         average: str = "sum",
-        decompose: Any = None,
+        decompose: Decompose = None,
         n_components: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ):
         self.map = map
         self.average = average

@@ -1,11 +1,11 @@
 """Features of kernels of an inner kernel's distances or values: a map of the inner map's features."""
 
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import FeatureMap, Writer
 from mercer.features.composed.base import Wrapper
 from mercer.features.fourier.orthogonal import OrthogonalFeatures
@@ -68,7 +68,14 @@ class InducedFeatures(Wrapper):
     )
     outer_map_: FeatureMap
 
-    def __init__(self, outer: Any = None, map: Any = None, *, n_components: int = 100, random_state: Any = None):
+    def __init__(
+        self,
+        outer: Kernel | None = None,
+        map: FeatureMap | None = None,
+        *,
+        n_components: int = 100,
+        random_state: Seed = None,
+    ):
         self.outer = outer
         self.map = map
         self.n_components = n_components

@@ -5,10 +5,11 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import key_core
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, RowsLike, Seed, is_sparse, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.variances import PairMoments, power_sketch_variance
@@ -96,7 +97,7 @@ class PartFeatures(KernelMap):
         kernel: Kernel | None = None,
         *,
         n_components: int | None = 2**18,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_masks: int | None = 50,
         sparse_output: bool | str = "auto",
     ):
@@ -183,7 +184,7 @@ class PartFeatures(KernelMap):
     def _counted(self, kernel: Kernel, X: Rows) -> Counted:
         return counted_parts(kernel, X, PartDraw(self.seed_, self.n_masks_))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: RowsLike) -> Rows:
         """Return the features of objects: CSR arrays where ``is_sparse_``, whose columns are unsorted.
 
         Parameters
@@ -209,7 +210,7 @@ class PartFeatures(KernelMap):
         for_each_block(work, range(len(blocks)))
         return joined.result()
 
-    def _columns(self, counted: Counted, dtype: Any) -> SparseBlock:
+    def _columns(self, counted: Counted, dtype: DTypeLike) -> SparseBlock:
         if not len(self.keys_):
             return SparseBlock(*key_core.hash_columns(counted, self.coefficients_, self.n_features_out_, dtype))
         rows = key_matrix(counted, self.keys_)
@@ -229,7 +230,8 @@ class PartFeatures(KernelMap):
     @override
     def write_features(self, X: Rows, out: Array) -> None:
         if self.is_sparse_:
-            out[...] = self.transform(X).toarray()
+            Z = self.transform(X)
+            out[...] = Z.toarray() if is_sparse(Z) else Z
         else:
             super().write_features(X, out)
 
@@ -265,7 +267,7 @@ class PartFeatures(KernelMap):
     def least_features(self, n_features: int) -> int:
         return 1 if self.n_components is None else int(self.n_components)
 
-    def collisions(self, X: Any) -> int:
+    def collisions(self, X: RowsLike) -> int:
         """Return how many of the distinct keys of objects share their hashed column with another one."""
         check_is_fitted(self)
         X = check_objects(self, self.domain, X, reset=False)

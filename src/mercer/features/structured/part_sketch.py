@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer import core, key_core
-from mercer._typing import Array, Rows, override
+from mercer._typing import Array, Rows, Seed, override
 from mercer.features.base import Writer
 from mercer.features.kernel_map import KernelMap
 from mercer.features.sketches.degrees import check_coefficients, check_radius, tail
@@ -105,7 +105,7 @@ class PartTensorSketch(KernelMap):
         kernel: Kernel | None = None,
         *,
         n_components: int = 4096,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_masks: int | None = 50,
     ):
         super().__init__(kernel, n_components=n_components, random_state=random_state)

@@ -133,16 +133,16 @@ class BudgetLearner(OnePassLearner):
         plan = self._plan()
         self._check_continues(plan)
         blocks, targets = self._opened(X, y)
-        is_rows = isinstance(blocks, Blocks)
-        engine = engine_for(blocks) if is_rows else Local()
-        if fresh and is_rows:
+        engine = engine_for(blocks) if isinstance(blocks, Blocks) else Local()
+        if fresh and isinstance(blocks, Blocks):
             same_rows(blocks)
-        targets = self._known(blocks, targets, classes, fresh=fresh)
+        self._known(blocks, targets, classes, fresh=fresh)
         # Objects of a user's function are not recorded, and rows elsewhere cannot be read from the middle.
-        is_recorded = fresh and is_rows and engine.shares_memory and not isinstance(self._kernel(), FunctionKernel)
+        of_numbers = isinstance(blocks, Blocks) and not isinstance(self._kernel(), FunctionKernel)
+        is_recorded = fresh and of_numbers and engine.shares_memory
         yield from self._chained(Learn(plan, targets), blocks, engine, is_recorded=is_recorded)
 
-    def _opened(self, X: Stream, y: Labels) -> tuple[Any, Any]:
+    def _opened(self, X: Stream, y: Labels) -> tuple[Blocks | ObjectBlocks, Targets]:
         """Return blocks of rows and what y means."""
         name, targets = type(self).__name__, self._targets()
         if isinstance(X, list | tuple) and self._takes_objects(X):
@@ -196,7 +196,7 @@ class BudgetLearner(OnePassLearner):
         require(rows.ndim == 2 and rows.shape[1] == width, "support vectors must have the columns of X")
         require(bool(np.all(self.state_.born < self.n_seen_)), "support vectors must be rows that were seen")
 
-    def after(self, plan: BudgetPlan, block: Block, targets: Any) -> Self:
+    def after(self, plan: BudgetPlan, block: Block, targets: Targets) -> Self:
         """Return the learner after a block."""
         name = type(self).__name__
         if block.sample_weight is not None:
@@ -259,11 +259,10 @@ class BudgetLearner(OnePassLearner):
         """Return what y means."""
         raise NotImplementedError
 
-    def _known(self, blocks: Any, targets: Any, classes: Labels, *, fresh: bool) -> Any:
-        """Return the targets with what must be known of y before the first row."""
-        return targets
+    def _known(self, blocks: Blocks | ObjectBlocks, targets: Targets, classes: Labels, *, fresh: bool) -> None:
+        """Find what must be known of y before the first row."""
 
-    def _numbers(self, targets: Any, block: Block) -> Array:
+    def _numbers(self, targets: Targets, block: Block) -> Array:
         """Return y of a block as the loop takes it."""
         raise NotImplementedError
 

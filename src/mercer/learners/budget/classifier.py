@@ -1,14 +1,15 @@
 """Online classification with a budget of support vectors."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._typing import Array, Seed
-from mercer.data import Block
-from mercer.fitting import Classes
+from mercer.data import Block, Blocks
+from mercer.fitting import Classes, Targets
 from mercer.fitting.targets import classes_in
 from mercer.learners.budget.base import BudgetLearner, KernelLike, Labels, Stream
+from mercer.learners.budget.objects import ObjectBlocks
 from mercer.learners.budget.plan import LOSSES_OF_CLASSES, BudgetPlan
 from mercer.learners.classification import ClassScores
 from mercer.learners.online.steps import losses_of
@@ -225,7 +226,7 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
     def _targets(self) -> Classes:
         return Classes(type(self).__name__)
 
-    def _known(self, blocks: Any, targets: Any, classes: Labels, *, fresh: bool) -> Classes:
+    def _known(self, blocks: Blocks | ObjectBlocks, targets: Targets, classes: Labels, *, fresh: bool) -> None:
         name, known = type(self).__name__, getattr(self, "classes_", None)
         if fresh:
             self.classes_ = classes_in(blocks, targets)
@@ -245,13 +246,11 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
                 f"{name}: classes must be passed on the first call to partial_fit: all the classes that the stream "
                 "may hold, partial_fit(X, y, classes=[...]). Or set new_classes='learn'."
             )
-        known_targets: Classes = targets
-        return known_targets
 
     def _n_columns(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _numbers(self, targets: Any, block: Block) -> Array:
+    def _numbers(self, targets: Targets, block: Block) -> Array:
         labels: Array = np.asarray(block.y if targets.checked else targets.check(block.y))
         if self.new_classes == "learn":
             self._add_classes(labels)

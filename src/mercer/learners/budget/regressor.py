@@ -1,12 +1,12 @@
 """Online regression with a budget of support vectors."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._typing import Array, Seed
 from mercer.data import Block
-from mercer.fitting import Numbers
+from mercer.fitting import Numbers, Targets
 from mercer.learners.budget.base import BudgetLearner, KernelLike, Labels, Stream
 from mercer.learners.budget.plan import LOSSES_OF_NUMBERS, BudgetPlan
 from mercer.learners.regression import OneTarget
@@ -85,7 +85,7 @@ class BudgetRegressor(BudgetLearner, OneTarget):
     def _targets(self) -> Numbers:
         return Numbers(type(self).__name__, several=False)
 
-    def _numbers(self, targets: Any, block: Block) -> Array:
+    def _numbers(self, targets: Targets, block: Block) -> Array:
         column: Array = targets.encode(block)[:, 0]
         return np.ascontiguousarray(column)
 

@@ -182,7 +182,7 @@ class LocalKernelRidgeClassifier(LocalLearner, ClassScores):
 
     def predict_proba(self, X: RowsLike | Blocks) -> Array:
         """Return the probability of each class for the rows of X, an array or ``Blocks``: (n, n_classes)."""
-        scores = LocalLearner._scores(self, X)
+        scores = super()._scores(X)  # of each class, also of two
         return self.calibration_.probabilities(scores.astype(np.float64)).astype(scores.dtype)
 
     def _scores(self, X: RowsLike | Blocks) -> Array:
