@@ -35,7 +35,7 @@ def test_shared_rows_are_a_matter_of_the_number_of_rows_alone(n_rows):
             heights.add(shared_rows(n_rows, 512, 1024))
     (height,) = heights
     assert 512 <= height <= 1024
-    assert -(-n_rows // height) >= min(4, -(-n_rows // 512))
+    assert -(-n_rows // height) >= min(8, -(-n_rows // 512))
 
 
 @pytest.mark.parametrize("threads", [1, 2])

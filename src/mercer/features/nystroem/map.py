@@ -306,8 +306,8 @@ class Nystroem(FeatureMap):
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows  # the user's wish
-        # Packing the projection costs 1 % in blocks of 4096 rows, and more in shorter ones. Four threads get as many
-        # blocks as each other, each of at most 4096 rows and 16 MiB of kernel values.
+        # Packing the projection costs 1 % in blocks of 4096 rows, and more in shorter ones. Eight threads get as
+        # many blocks as each other, each of at most 4096 rows and 16 MiB of kernel values.
         tallest = max(config.block_rows, min(4096, _TILE_ENTRIES // len(self.projection_)))
         return shared_rows(n_rows, config.block_rows, tallest)
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from mercer._typing import Array, Rows
-from mercer.checkpoints import Loop, resumable
+from mercer.checkpoints import Loop, LoopState, resumable
 from mercer.solvers.scores import linear_scores
 from mercer.solvers.smooth.losses import Loss
 from mercer.solvers.solution import Remedy, Solution, Status
@@ -103,61 +103,103 @@ def newton_cg(
     """
     problem = _Problem(loss, reduce, (penalty, intercept_penalty), start.shape, eps)
     with resumable("Newton-CG") as loop:
-        return _iterated(problem, loop, start, precondition, tol, gap_tol, max_iter, max_products)
+        return _iterated(problem, _Rules(precondition, tol, gap_tol, max_iter, max_products), loop, start)
 
 
-def _iterated(
-    problem: "_Problem",
-    loop: Loop,
-    start: Array,
-    precondition: Preconditioner | None,
-    tol: float,
-    gap_tol: float,
-    max_iter: int,
-    max_products: int,
-) -> Solution:
+@dataclass(frozen=True)
+class _Rules:
+    """What the iterations are given: how systems are solved, and when to stop."""
+
+    precondition: Preconditioner | None
+    tol: float
+    gap_tol: float
+    max_iter: int
+    max_products: int
+
+
+def _iterated(problem: "_Problem", rules: _Rules, loop: Loop, start: Array) -> Solution:
     """Take the Newton steps; ``loop`` records the state before each of them."""
-    if loop.state is None:
-        value, point, scale = problem.begin(start.astype(np.float64))
-        history, gap, left = list[float](), np.inf, np.inf
-    else:
-        value, scale, history, gap, left = (loop.state[name] for name in ("value", "scale", "history", "gap", "left"))
-        point, problem.passes = _Point(*loop.state["point"]), loop.state["passes"]
-        history = list(history)  # the record keeps its own
-    status = Status.ITERATION_LIMIT
-    for iteration in range(len(history), max_iter):
-        state = {"value": value, "point": point.parts, "scale": scale, "history": list(history), "gap": gap}
-        loop.advance({**state, "left": left, "passes": problem.passes}, at=f"iteration {iteration}")
-        ratio = problem.norms(point.gradient) / scale
-        history.append(float(ratio.max()))
-        if history[-1] <= tol:
-            before, left = left, min(gap, problem.bound(point))
-            ended = _ended(left, before, gap_tol)
+    iterate = _Iterate(problem, rules, start, loop.state)
+    for iteration in range(len(iterate.history), rules.max_iter):
+        loop.advance(iterate.kept, at=f"iteration {iteration}")
+        status = iterate.look() or iterate.step()
+        if status is not None:
+            return iterate.solution(status)
+    iterate.measure()
+    return iterate.solution(Status.ITERATION_LIMIT)
+
+
+class _Iterate:
+    """The point that the steps have reached, and what is known of its distance from the minimum."""
+
+    def __init__(self, problem: "_Problem", rules: _Rules, start: Array, kept: LoopState | None):
+        self._problem, self._rules = problem, rules
+        if kept is None:
+            self._value, self._point, self._scale = problem.begin(start.astype(np.float64))
+            self.history, self._gap, self._left = list[float](), np.inf, np.inf
+        else:
+            self._value, self._scale, self._gap, self._left = (kept[name] for name in ("value", "scale", "gap", "left"))
+            self._point, problem.passes = _Point(*kept["point"]), kept["passes"]
+            self.history = list(kept["history"])  # the record keeps its own
+
+    @property
+    def kept(self) -> LoopState:
+        """What another process needs in order to go on."""
+        state = {"value": self._value, "point": self._point.parts, "scale": self._scale, "gap": self._gap}
+        return {**state, "left": self._left, "history": list(self.history), "passes": self._problem.passes}
+
+    @property
+    def _ratio(self) -> Array:
+        """The norms of the gradients, relative to those at 0."""
+        return self._problem.norms(self._point.gradient) / self._scale
+
+    def measure(self) -> None:
+        """Note the largest ratio of the gradients' norms."""
+        self.history.append(float(self._ratio.max()))
+
+    def look(self) -> Status | None:
+        """Measure the gradient, and return how the iterations end here; None to go on."""
+        self.measure()
+        rules, largest = self._rules, self.history[-1]
+        if largest <= rules.tol:
+            before, self._left = self._left, min(self._gap, self._problem.bound(self._point))
+            ended = _ended(self._left, before, rules.gap_tol)
             if ended is not None:
-                status = ended
-                break
-        if told(State("Newton-CG", len(history) - 1, max_iter, gap=history[-1], tol=tol)):
-            status = Status.CALLBACK
-            break
-        inverse = precondition(point.curvature) if precondition else None
-        forcing = np.clip(np.sqrt(ratio), tol, 0.5) * problem.norms(point.gradient)
-        limit = np.where((ratio > tol) | (gap_tol > 0), forcing, np.inf)
-        direction = problem.direction(value, point, limit, inverse, max_products)
+                return ended
+        stops = told(State("Newton-CG", len(self.history) - 1, rules.max_iter, gap=largest, tol=rules.tol))
+        return Status.CALLBACK if stops else None
+
+    def step(self) -> Status | None:
+        """Take a Newton step, and return how the iterations end after it; None to go on."""
+        problem, rules, point, ratio = self._problem, self._rules, self._point, self._ratio
+        inverse = rules.precondition(point.curvature) if rules.precondition else None
+        forcing = np.clip(np.sqrt(ratio), rules.tol, 0.5) * problem.norms(point.gradient)
+        limit = np.where((ratio > rules.tol) | (rules.gap_tol > 0), forcing, np.inf)
+        direction = problem.direction(self._value, point, limit, inverse, rules.max_products)
         slope = problem.dots(point.gradient, direction)
-        gap = float(np.max(-slope / (2 * np.maximum(point.value, np.finfo(float).tiny))))
-        value, point, step = problem.step(value, point, direction, slope)
+        self._gap = float(np.max(-slope / (2 * np.maximum(point.value, np.finfo(float).tiny))))
+        self._value, self._point, step = problem.step(self._value, point, direction, slope)
         if step is _Step.FAILED:
-            status = Status.STALLED
-            break
-        if gap <= gap_tol:
-            history.append(float((problem.norms(point.gradient) / scale).max()))
-        if step is _Step.ROUNDING or gap <= gap_tol:
-            status = Status.SUCCESS
-            break
-    else:
-        history.append(float((problem.norms(point.gradient) / scale).max()))
-    end = _End(status, history, min(gap, problem.bound(point)), problem.passes)
-    return end.solution(value, with_gap=gap_tol > 0, float64=problem.eps <= _FLOAT64_EPS)
+            return Status.STALLED
+        if self._gap <= rules.gap_tol:
+            self.measure()
+            return Status.SUCCESS
+        return Status.SUCCESS if step is _Step.ROUNDING else None
+
+    def solution(self, status: Status) -> Solution:
+        """Return the point, with what is known of it, and advice if it is not a success."""
+        problem, value, history, solver = self._problem, self._value, self.history, "newton-cg"
+        gap, n_iter, passes = min(self._gap, problem.bound(self._point)), len(history) - 1, problem.passes
+        if status is Status.SUCCESS:
+            return Solution.converged(value, solver, iterations=n_iter, history=history, gap=gap, passes=passes)
+        left = f"{n_iter} iterations left a gradient of {history[-1]:.1e} of that at 0"
+        left += f", and a gap of {gap:.1e} of the objective" if self._rules.gap_tol > 0 else ""
+        remedies = [Remedy.MAX_ITER, Remedy.PENALTY]
+        if status is Status.STALLED:
+            remedies = [Remedy.PENALTY, Remedy.SCALE] + ([] if problem.eps <= _FLOAT64_EPS else [Remedy.FLOAT64])
+        return Solution.stopped(
+            value, solver, status, left, remedies, iterations=n_iter, history=history, gap=gap, passes=passes
+        )
 
 
 def _ended(left: float, before: float, gap_tol: float) -> Status | None:
@@ -165,40 +207,6 @@ def _ended(left: float, before: float, gap_tol: float) -> Status | None:
     if gap_tol == 0 or left <= gap_tol:
         return Status.SUCCESS
     return Status.STALLED if left > 0.5 * before else None
-
-
-@dataclass(frozen=True)
-class _End:
-    """How the iterations ended, and what they took."""
-
-    status: Status
-    history: list[float]
-    gap: float
-    passes: int
-
-    def solution(self, value: Array, *, with_gap: bool, float64: bool) -> Solution:
-        """Return the solution, with advice if it is not a success."""
-        solver, n_iter = "newton-cg", len(self.history) - 1
-        if self.status is Status.SUCCESS:
-            return Solution.converged(
-                value, solver, iterations=n_iter, history=self.history, gap=self.gap, passes=self.passes
-            )
-        left = f"{n_iter} iterations left a gradient of {self.history[-1]:.1e} of that at 0"
-        left += f", and a gap of {self.gap:.1e} of the objective" if with_gap else ""
-        remedies = [Remedy.MAX_ITER, Remedy.PENALTY]
-        if self.status is Status.STALLED:
-            remedies = [Remedy.PENALTY, Remedy.SCALE] + ([] if float64 else [Remedy.FLOAT64])
-        return Solution.stopped(
-            value,
-            solver,
-            self.status,
-            left,
-            remedies,
-            iterations=n_iter,
-            history=self.history,
-            gap=self.gap,
-            passes=self.passes,
-        )
 
 
 class _Step(Enum):
