@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 try:
@@ -80,7 +81,7 @@ def process_limit(root: Path = _ROOT) -> Bound | None:
 
 
 def _least(bounds: list[Bound]) -> Bound:
-    return min(bounds, key=lambda bound: bound.n_bytes)
+    return min(bounds, key=attrgetter("n_bytes"))
 
 
 @lru_cache(maxsize=8)

@@ -96,5 +96,7 @@ def is_watched() -> bool:
 
 def told(state: State) -> bool:
     """Tell all watchers a state, and return whether one of them asks to stop (by returning True)."""
-    answers = [watcher(state) is True for watcher in _watchers.get()]
-    return any(answers)
+    stops = False
+    for watcher in _watchers.get():
+        stops |= watcher(state) is True  # all of them are told, also after one that asks to stop
+    return stops

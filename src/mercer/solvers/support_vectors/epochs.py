@@ -145,8 +145,7 @@ class Epochs:
                     return
                 core.descend(self._Z, order[start : start + step], tables)
             group.epochs[active] += 1
-            self._judge(group, active, tol, patience)
-            gap = max(self.histories[group.columns.start + k][-1] for k in np.flatnonzero(active))
+            gap = self._judge(group, active, tol, patience)
             state = State("dual coordinate descent", int(group.epochs.max()), patience.epochs, gap=gap, tol=tol)
             self.stopped |= told(state)
 
@@ -164,8 +163,10 @@ class Epochs:
                 self._orders[number] = order
         return order
 
-    def _judge(self, group: _Group, active: Array, tol: float, patience: Patience) -> None:
+    def _judge(self, group: _Group, active: Array, tol: float, patience: Patience) -> float:
         """Set the thresholds of the next epoch, and pause the problems whose estimated gap is small, or that stall.
+
+        Returns the largest relative gap of the active problems.
 
         Each visited coordinate has added its part of the gap, measured at the visit; a coordinate that rests at its
         bound has no gap.
@@ -176,9 +177,11 @@ class Epochs:
         squares = squares[: len(estimate)] + np.square(group.intercepts)
         sums = self._problems.conjugate_sums(group.targets, group.duals)
         primal = np.maximum(estimate - sums - squares / 2, np.finfo(float).tiny)
-        for k in np.flatnonzero(active):
+        gaps: list[float] = (estimate / primal)[active].tolist()
+        for k, gap in zip(np.flatnonzero(active), gaps, strict=True):
             column = group.columns.start + k
-            self.histories[column].append(float(estimate[k] / primal[k]))
+            self.histories[column].append(gap)
             self.stalled[column] = patience.is_over(self.histories[column], tol)
         stays = active & (estimate > tol * primal) & ~self.stalled[group.columns]
         group.progress[0] = np.where(stays, group.progress[2], -1.0)
+        return max(gaps)
