@@ -27,7 +27,6 @@ ELSEWHERE = {
     "stats/cross_moments.py": ("stats/test_base.py", "the laws of all sums are one test"),
     "stats/gradient.py": ("stats/test_base.py", "the laws of all sums are one test"),
     "stats/totals.py": ("stats/test_base.py", "the laws of all sums are one test"),
-    "storage/container.py": ("storage/test_models.py", "a container is tested by saving and loading models"),
     "storage/decoder.py": ("storage/test_models.py", "decoder and encoder are tested by a round trip"),
     "storage/encoder.py": ("storage/test_models.py", "decoder and encoder are tested by a round trip"),
     "storage/foreign_rules.py": ("storage/test_foreign.py", "rules are tested by the pipelines that they guard"),
