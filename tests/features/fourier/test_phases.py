@@ -32,7 +32,7 @@ def test_blocks_are_tall_unless_the_configuration_says_otherwise():
     projections = MatrixProjections(object(), np.zeros((3, 4)))
     for threads in (1, 2, 8):
         with config_context(threads=threads):
-            assert projections.block_rows(10_000) == 834  # twelve blocks, at most 1024 rows each
+            assert projections.block_rows(10_000) == 625  # sixteen blocks, at most 1024 rows each
             assert projections.block_rows(1000) == 512
     with config_context(block_rows=100):
         assert projections.block_rows(10_000) == 100
