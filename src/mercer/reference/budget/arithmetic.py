@@ -12,9 +12,9 @@ from mercer._typing import Array
 LARGEST_EXPONENT = 1e150
 
 # sum_i a_i b_i, for a vector a and a vector or matrix b
-inner = np.dot
-# the products of a matrix and a vector
-product = np.dot
+inner = np.matmul
+# the products of a matrix and a vector; np.dot would copy a part of a matrix first
+product = np.matmul
 exponential = np.exp
 # the sum of a vector
 total = np.sum
