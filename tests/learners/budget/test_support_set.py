@@ -50,12 +50,12 @@ def test_the_factor_is_made_once_where_the_support_vectors_stay(rng):
     kernel = Gaussian(gamma=0.5)
     model = BudgetClassifier(kernel, budget=20, update="perceptron", maintenance="project_newest", tolerance=0.0)
     model.partial_fit(X[:500], y[:500], classes=[0, 1])
-    factor = model.state_.factor
+    factor = model.state_.settled.factor
     expected = np.linalg.inv(np.linalg.cholesky(kernel(model.support_vectors_)))
     np.testing.assert_allclose(factor[:20, :20], expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
     assert factor.shape == (24, 24)
     assert not factor[20:].any()
-    assert model.partial_fit(X[500:], y[500:]).state_.factor is factor
+    assert model.partial_fit(X[500:], y[500:]).state_.settled.factor is factor
 
 
 def test_a_gram_matrix_that_is_not_positive_definite_has_no_factor(rng):
@@ -64,5 +64,5 @@ def test_a_gram_matrix_that_is_not_positive_definite_has_no_factor(rng):
     model.partial_fit(X[:200], y[:200], classes=[0, 1])
     assert len(model.support_vectors_) == 12
     model.state_ = replace(model.state_, between=-np.eye(12))
-    assert model.state_.factor.shape == (0, 0)
+    assert model.state_.settled.factor.shape == (0, 0)
     assert np.isfinite(model.partial_fit(X[200:], y[200:]).coef_).all()

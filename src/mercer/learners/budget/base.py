@@ -211,7 +211,10 @@ class BudgetLearner(OnePassLearner):
             losses = learner._losses_of(plan, scores, y)
         if self.listener is not None:
             self.listener(scores)
-        if not (np.isfinite(losses).all() and np.isfinite(state.coef).all() and np.isfinite(state.inverse).all()):
+        changed = (
+            (losses, state.coef) if state.inverse is learner.state_.inverse else (losses, state.coef, state.inverse)
+        )
+        if not all(np.isfinite(part).all() for part in changed):
             raise ValueError(
                 f"{name}: the coefficients overflow at row {learner.n_seen_} of the stream or soon after: the kernel's "
                 "values or y are too large. Scale X and y down (sklearn.preprocessing.StandardScaler), or raise alpha."

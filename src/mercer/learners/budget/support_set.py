@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -107,19 +108,24 @@ class SupportSet:
         return cls(kernel, seed, rows, columns, np.zeros(0), born, square, square, square, np.zeros(2))
 
     @cached_property
-    def factor(self) -> Array:
-        """The inverse of the Cholesky factor of the Gram matrix, with zeros for the slots of the loop, or no rows.
+    def settled(self) -> "_Settled":
+        """What support vectors that stay have for good: made once, and left out of model files.
 
-        A function of the kernel values alone, so that a model from a file goes on with the same bits.
+        A function of the matrices alone, so that a model from a file goes on with the same bits.
         """
-        n = len(self.between)
+        slots = len(self.between) + 1
+        slots += -slots % _SLOTS
+        parts = (self.between, self.inverse, self._factor())
+        return _Settled(*(_grown(part, (slots, slots)) if len(part) else part for part in parts))
+
+    def _factor(self) -> Array:
+        """Return the inverse of the Cholesky factor of the Gram matrix, or no rows if it has none."""
         with one_blas_thread():
             lower, failed = lapack.dpotrf(_gram(self.between, self.born), lower=1, clean=1)
             inverse, failed = lapack.dtrtri(lower, lower=1) if not failed else (lower, failed)
         if failed:  # the kernel is not positive definite
             return np.zeros((0, 0))
-        slots = n + 1 + -(n + 1) % _SLOTS
-        return _grown(np.ascontiguousarray(inverse), (slots, slots))
+        return np.ascontiguousarray(inverse)
 
     def scores(self, X: Rows) -> Array:
         """Return the scores (n, k) of rows."""
@@ -159,6 +165,14 @@ class SupportSet:
         return replace(self, coef=spread(self.coef))
 
 
+class _Settled(NamedTuple):
+    """Matrices of support vectors that stay, with zeros for the slots of the loop. Nobody changes them."""
+
+    between: Array
+    inverse: Array
+    factor: Array  # the inverse of the Cholesky factor of the Gram matrix; no rows if that is not positive definite
+
+
 class _Slots:
     """The arrays of a support set with room for more, changed in place by the loop over the rows."""
 
@@ -173,10 +187,14 @@ class _Slots:
         check_memory(owner, "budget", plan.rule.budget, 2 * 8 * slots**2 * n_squares, what)
         self._keeps_rows = support.rows.ndim == 2 and not is_sparse(support.rows)
         width = support.rows.shape[1] if self._keeps_rows else 0
-        between, inverse, reduction = (
-            _grown(matrix, (slots, slots) if kept else (0, 0))
-            for matrix, kept in zip((support.between, support.inverse, support.reduction), squares, strict=True)
-        )
+        self._stays = plan.rule.maintenance == "project_newest" and n == plan.rule.budget
+        if self._stays:
+            between, inverse, reduction = support.settled.between, support.settled.inverse, support.reduction
+        else:
+            between, inverse, reduction = (
+                _grown(matrix, (slots, slots) if kept else (0, 0))
+                for matrix, kept in zip((support.between, support.inverse, support.reduction), squares, strict=True)
+            )
         self._state = core.BudgetState(
             coef=_grown(support.coef, (slots, k)),
             norms=_grown(support.norms, (slots,)),
@@ -235,16 +253,16 @@ class _Slots:
         """Whether the support vectors stay from now on."""
         return self._plan.rule.maintenance == "project_newest" and self._n == self._plan.rule.budget
 
-    def _settled(self) -> SupportSet:
-        """Return support vectors that stay, with the factor that is made of them once."""
+    def _settled(self) -> _Settled:
+        """Return what support vectors that stay have for good."""
         if len(self._support.between) != self._n:
             self._support = self.frozen()
-        return self._support
+        return self._support.settled
 
     def renew(self) -> None:
         """Make the inverse from the Gram matrix again, without the rounding of many small changes."""
         n, state = self._n, self._state
-        if len(state.inverse) and n:
+        if len(state.inverse) and n and not self._stays:
             gram = _gram(state.between[:n, :n], state.born[:n])
             with one_blas_thread():
                 factor, failed = lapack.dpotrf(gram, lower=1)
@@ -262,13 +280,13 @@ class _Slots:
             coef=state.coef[:n].copy(),
             norms=state.norms[:n].copy(),
             born=state.born[:n].copy(),
-            between=_in_use(state.between, n),
-            inverse=_in_use(state.inverse, n),
+            between=self._support.between if self._stays else _in_use(state.between, n),
+            inverse=self._support.inverse if self._stays else _in_use(state.inverse, n),
             reduction=_in_use(state.reduction, n),
             totals=state.totals,
         )
-        if self._settles and "factor" in vars(self._support):  # of the same support vectors
-            vars(support)["factor"] = self._support.factor
+        if self._settles and "settled" in vars(self._support):  # of the same support vectors
+            vars(support)["settled"] = self._support.settled
         return support
 
 
