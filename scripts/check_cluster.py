@@ -2,7 +2,6 @@
 
     python scripts/check_cluster.py                        # all figures at a small size
     python scripts/check_cluster.py kills --kills 60
-    python scripts/check_cluster.py overhead --rows 2000000 --features 1024
     python scripts/check_cluster.py walk --rows 5000000
 
 Each line names the figure, what was seen, and whether it holds. The exit code is 1 if one does not.
@@ -281,7 +280,7 @@ def check_overhead(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
 
 
 def _idle(client: Client, seconds: float = 10.0) -> float:
-    """Return the processor seconds per second of a cluster that does nothing: on a busy machine, fits take long."""
+    """Return the processor seconds per second of an idle cluster; on a busy machine fits take long."""
     begun = _processor(client)
     time.sleep(seconds)
     return (_processor(client) - begun) / seconds
