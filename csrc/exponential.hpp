@@ -81,10 +81,10 @@ MERCER_INLINE Lanes<double> exp_of_negative_lanes(const Lanes<double>& x) {
 
 template <>
 void exp_all<double>(double* MERCER_RESTRICT values, int64_t count) {
-    int64_t i = 0;
-    for (; i + kLanes<double> <= count; i += kLanes<double>) {
-        store<double>(values + i, exp_of_negative_lanes(load<double>(values + i)));
+    const int64_t rest = count % kLanes<double>;  // a bound that compilers see
+    for (; count >= kLanes<double>; count -= kLanes<double>, values += kLanes<double>) {
+        store<double>(values, exp_of_negative_lanes(load<double>(values)));
     }
-    for (; i < count; ++i) values[i] = exp_of_negative(values[i]);
+    for (int64_t i = 0; i < rest; ++i) values[i] = exp_of_negative(values[i]);
 }
 #endif
