@@ -1,42 +1,19 @@
-// One thin function for each primitive of structured data. These are integer loops without SIMD: one version serves all
+// One thin function for each primitive of strings and of keys. These are integer loops without SIMD: one version serves all
 // instruction sets.
 
 #include <limits>
 
-#include "bindings.hpp"
-#include "graph_keys.hpp"
+#include "bind_structures.hpp"
 #include "hashed_columns.hpp"
 #include "key_counts.hpp"
 #include "string_keys.hpp"
 #include "subsequence_values.hpp"
 #include "substring_counts.hpp"
-#include "tree_keys.hpp"
 
 namespace mercer {
 namespace {
 
 using namespace nb::literals;
-
-template <class T>
-int64_t length(const Array<T, 1>& array) {
-    return static_cast<int64_t>(array.shape(0));
-}
-
-// n + 1 pointers of n rows that do not decrease and lie in [0, n_items].
-const int64_t* ascending(const char* name, const Array<const int64_t, 1>& array, int64_t n_items) {
-    const int64_t* pointers = vector<const int64_t>(name, array);
-    const int64_t n_rows = length(array) - 1;
-    if (n_rows < 0) fail(std::string(name) + " must hold n + 1 pointers for n rows, got none.");
-    bool inside = pointers[0] >= 0 && pointers[n_rows] <= n_items;
-    for (int64_t i = 0; i < n_rows; ++i) inside &= pointers[i] <= pointers[i + 1];
-    if (!inside) fail(std::string(name) + " must not decrease and must lie in [0, " + std::to_string(n_items) + "].");
-    return pointers;
-}
-
-void require_at_least(const char* what, int64_t got, int64_t least) {
-    if (got >= least) return;
-    fail(std::string(what) + " must be at least " + std::to_string(least) + ", got " + std::to_string(got) + ".");
-}
 
 KeyedRows keyed_rows(const Array<const int64_t, 1>& pointers, const Array<const uint64_t, 1>& keys,
                      const Array<const double, 1>& weights, bool weighted) {
@@ -300,121 +277,6 @@ void py_subsequence_values(const Array<const uint8_t, 1>& text, const Array<cons
     subsequence_values(left, right, {size, decay, paired}, target);
 }
 
-int64_t py_adjacency(const Array<const int64_t, 2>& edges, const Array<const int64_t, 1>& graphs,
-                     const Array<int32_t, 1>& out_degrees, const Array<int32_t, 1>& out_neighbours) {
-    const Matrix<const int64_t> pairs = matrix<const int64_t, 2>("edges", edges);
-    require_packed("edges", pairs);
-    require_equal("edges.shape[1]", pairs.n_columns, "2", 2);
-    const int64_t most = std::numeric_limits<int32_t>::max();
-    const int64_t n_graphs = length(graphs) - 1;
-    const int64_t* starts = ascending("graphs", graphs, most);
-    if (starts[0] != 0) fail("graphs must begin with 0.");
-    require_equal("len(out_degrees)", length(out_degrees), "graphs[-1]", starts[n_graphs]);
-    require_equal("len(out_neighbours)", length(out_neighbours), "2 * len(edges)", 2 * pairs.n_rows);
-    int32_t* degrees = vector<int32_t>("out_degrees", out_degrees);
-    int32_t* neighbours = vector<int32_t>("out_neighbours", out_neighbours);
-    const nb::gil_scoped_release released;
-    return adjacency(pairs.data, pairs.n_rows, starts, n_graphs, degrees, neighbours);
-}
-
-GraphRows graph_rows(const Array<const int64_t, 1>& graphs, const Array<const int64_t, 1>& nodes,
-                     const Array<const int32_t, 1>& neighbours, const Array<const int64_t, 1>& labels) {
-    const int64_t n_nodes = length(labels), n_graphs = length(graphs) - 1;
-    require_equal("len(nodes)", length(nodes), "len(labels) + 1", n_nodes + 1);
-    const GraphRows rows = {ascending("graphs", graphs, n_nodes),
-                            ascending("nodes", nodes, length(neighbours)),
-                            vector<const int32_t>("neighbours", neighbours),
-                            vector<const int64_t>("labels", labels),
-                            nullptr,
-                            n_graphs};
-    for (int64_t g = 0; g < n_graphs; ++g) {
-        const int64_t size = rows.graphs[g + 1] - rows.graphs[g];
-        for (int64_t e = rows.nodes[rows.graphs[g]]; e < rows.nodes[rows.graphs[g + 1]]; ++e) {
-            if (rows.neighbours[e] < 0 || rows.neighbours[e] >= size) fail("neighbours must be nodes of their graph.");
-        }
-    }
-    return rows;
-}
-
-void py_refine(const Array<const int64_t, 1>& graphs, const Array<const int64_t, 1>& nodes,
-               const Array<const int32_t, 1>& neighbours, const Array<const int64_t, 1>& labels,
-               const Array<const int64_t, 1>& edge_labels, int64_t depth, uint64_t seed,
-               const Array<uint64_t, 1>& out_keys) {
-    GraphRows rows = graph_rows(graphs, nodes, neighbours, labels);
-    if (length(edge_labels)) {
-        require_equal("len(edge_labels)", length(edge_labels), "len(neighbours)", length(neighbours));
-        rows.edge_labels = vector<const int64_t>("edge_labels", edge_labels);
-    }
-    if (depth < 0) fail("depth must be at least 0.");
-    require_at_least("len(out_keys)", length(out_keys), (depth + 1) * rows.graphs[rows.n_graphs]);
-    uint64_t* keys = vector<uint64_t>("out_keys", out_keys);
-    const nb::gil_scoped_release released;
-    refine(rows, depth, seed, keys);
-}
-
-int64_t py_path_keys(const Array<const int64_t, 1>& graphs, const Array<const int64_t, 1>& nodes,
-                     const Array<const int32_t, 1>& neighbours, const Array<const int64_t, 1>& labels, uint64_t seed,
-                     const Array<int64_t, 1>& out_pointers, const Array<uint64_t, 1>& out_keys) {
-    const GraphRows given = graph_rows(graphs, nodes, neighbours, labels);
-    int64_t most = 0;
-    for (int64_t g = 0; g < given.n_graphs; ++g) {
-        const int64_t size = given.graphs[g + 1] - given.graphs[g];
-        most += size * (size - 1);
-    }
-    require_equal("len(out_pointers)", length(out_pointers), "len(graphs)", given.n_graphs + 1);
-    require_at_least("len(out_keys)", length(out_keys), most);
-    int64_t* ends = vector<int64_t>("out_pointers", out_pointers);
-    uint64_t* keys = vector<uint64_t>("out_keys", out_keys);
-    const nb::gil_scoped_release released;
-    return path_keys(given, seed, ends, keys);
-}
-
-TreeRows tree_rows(const Array<const int64_t, 1>& trees, const Array<const int64_t, 1>& labels,
-                   const Array<const int32_t, 1>& parents) {
-    require_equal("len(parents)", length(parents), "len(labels)", length(labels));
-    const TreeRows rows = {ascending("trees", trees, length(labels)), vector<const int64_t>("labels", labels),
-                           vector<const int32_t>("parents", parents), length(trees) - 1};
-    for (int64_t t = 0; t < rows.n_trees; ++t) {
-        for (int64_t v = rows.trees[t]; v < rows.trees[t + 1]; ++v) {
-            const int64_t place = v - rows.trees[t], parent = rows.parents[v];
-            if (parent < -1 || parent >= place || (parent == -1) != (place == 0)) {
-                fail("parents must come before their children in each tree, with -1 at its first node alone.");
-            }
-        }
-    }
-    return rows;
-}
-
-void py_subtree_keys(const Array<const int64_t, 1>& trees, const Array<const int64_t, 1>& labels,
-                     const Array<const int32_t, 1>& parents, uint64_t seed, const Array<uint64_t, 1>& out_keys,
-                     const Array<int64_t, 1>& out_sizes) {
-    const TreeRows rows = tree_rows(trees, labels, parents);
-    require_at_least("len(out_keys)", length(out_keys), rows.trees[rows.n_trees]);
-    require_at_least("len(out_sizes)", length(out_sizes), rows.trees[rows.n_trees]);
-    uint64_t* keys = vector<uint64_t>("out_keys", out_keys);
-    int64_t* sizes = vector<int64_t>("out_sizes", out_sizes);
-    const nb::gil_scoped_release released;
-    subtree_keys(rows, seed, keys, sizes);
-}
-
-int64_t py_fragment_keys(const Array<const int64_t, 1>& trees, const Array<const int64_t, 1>& labels,
-                         const Array<const int32_t, 1>& parents, int64_t max_size, bool leaves, uint64_t seed,
-                         int64_t most, const Array<int64_t, 1>& out_pointers, const Array<uint64_t, 1>& out_keys,
-                         const Array<int64_t, 1>& out_sizes) {
-    const TreeRows rows = tree_rows(trees, labels, parents);
-    if (max_size < 1 || max_size > 64) fail("max_size must lie in [1, 64].");
-    require_equal("len(out_pointers)", length(out_pointers), "len(trees)", rows.n_trees + 1);
-    require_equal("len(out_sizes)", length(out_sizes), "len(out_keys)", length(out_keys));
-    int64_t* ends = vector<int64_t>("out_pointers", out_pointers);
-    const bool counted = length(out_keys) > 0;
-    uint64_t* keys = counted ? vector<uint64_t>("out_keys", out_keys) : nullptr;
-    int64_t* sizes = counted ? vector<int64_t>("out_sizes", out_sizes) : nullptr;
-    const nb::gil_scoped_release released;
-    const Fragments asked = {max_size, leaves, seed};
-    const int64_t number = count_fragments(rows, asked, counted ? length(out_keys) : most);
-    return counted && number >= 0 ? fragment_keys(rows, asked, ends, keys, sizes) : number;
-}
-
 template <class T>
 void bind(nb::module_& m) {
     m.def("hash_columns", &py_hash_columns<T>, "pointers"_a.noconvert(), "keys"_a.noconvert(), "values"_a.noconvert(),
@@ -452,17 +314,6 @@ void bind_structures(nb::module_& m) {
     m.def("subsequence_values", &py_subsequence_values, "text"_a.noconvert(), "offsets"_a.noconvert(),
           "other_text"_a.noconvert(), "other_offsets"_a.noconvert(), "codes"_a.noconvert(), "length"_a, "decay"_a,
           "out"_a.noconvert());
-    m.def("adjacency", &py_adjacency, "edges"_a.noconvert(), "graphs"_a.noconvert(), "out_degrees"_a.noconvert(),
-          "out_neighbours"_a.noconvert());
-    m.def("refine", &py_refine, "graphs"_a.noconvert(), "nodes"_a.noconvert(), "neighbours"_a.noconvert(),
-          "labels"_a.noconvert(), "edge_labels"_a.noconvert(), "depth"_a, "seed"_a, "out_keys"_a.noconvert());
-    m.def("path_keys", &py_path_keys, "graphs"_a.noconvert(), "nodes"_a.noconvert(), "neighbours"_a.noconvert(),
-          "labels"_a.noconvert(), "seed"_a, "out_pointers"_a.noconvert(), "out_keys"_a.noconvert());
-    m.def("subtree_keys", &py_subtree_keys, "trees"_a.noconvert(), "labels"_a.noconvert(), "parents"_a.noconvert(),
-          "seed"_a, "out_keys"_a.noconvert(), "out_sizes"_a.noconvert());
-    m.def("fragment_keys", &py_fragment_keys, "trees"_a.noconvert(), "labels"_a.noconvert(), "parents"_a.noconvert(),
-          "max_size"_a, "leaves"_a, "seed"_a, "most"_a, "out_pointers"_a.noconvert(), "out_keys"_a.noconvert(),
-          "out_sizes"_a.noconvert());
 }
 
 }  // namespace mercer

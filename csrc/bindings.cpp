@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
     mercer::bind_features(m);
     mercer::bind_learners(m);
     mercer::bind_structures(m);
+    mercer::bind_graphs(m);
     mercer::bind_budget(m);
     m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
     m.def("simd_level", [] { return std::string(mercer::current_level().name); });

@@ -29,6 +29,7 @@ const CsrKernels<T, I>& csr_kernels() {
 void bind_features(nb::module_& m);
 void bind_learners(nb::module_& m);
 void bind_structures(nb::module_& m);
+void bind_graphs(nb::module_& m);
 void bind_budget(nb::module_& m);
 
 }  // namespace mercer

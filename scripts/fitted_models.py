@@ -70,11 +70,14 @@ from mercer.kernels import (
     Angular,
     Convolution,
     GappedKmers,
+    Graphlets,
     HammingKmers,
     Induced,
+    LabelledWalks,
     LowOrder,
     Neighbourhoods,
     NeuralTangent,
+    PartialTree,
     ShortestPath,
     Spectrum,
     Subsequence,
@@ -123,6 +126,7 @@ def kernels() -> list[Any]:
         Laplacian(gamma=0.3),
         *(Spectrum(3), GappedKmers(4, 2, both_strands=True, alphabet="ACGT"), WeightedDegree(3)),
         *(HammingKmers(3, 0.5, alphabet="ACGT"), Subsequence(2, 0.5, alphabet="acgt")),
+        *(Graphlets(4, n_draws=20), LabelledWalks(2), PartialTree(), PartialTree(0.5, 0.5, max_size=None)),
         *(WeisfeilerLehman(2), ShortestPath(), Subtree(0.5), SubsetTree(0.4), Convolution(GAUSSIAN, average="root")),
         Convolution(GAUSSIAN, decompose=Windows(2, alphabet="ACGT", encoding=[[0.0], [1.0], [2.0], [3.0]])),
         Convolution(GAUSSIAN, decompose=Neighbourhoods(1, labels=True)),
@@ -213,6 +217,8 @@ def objects() -> Iterator[tuple[Any, Any]]:
     yield mercer.Nystroem(Spectrum(1, tokens=True), n_components=2, random_state=0), [[1, 2], [2, 3]]
     yield mercer.Nystroem(Convolution(GAUSSIAN), n_components=2, random_state=0), bags
     yield PartFeatures(WeisfeilerLehman(2), n_components=64, sparse_output=True), [([(0, 1)], 2), ([], 1)]
+    yield PartFeatures(Graphlets(4, n_draws=2) + LabelledWalks(2), n_components=16), [([(0, 1)], 2), ([], 1)]
+    yield mercer.Nystroem(PartialTree(max_size=None), n_components=2, random_state=0), ["(a b)", "(a c)"]
     yield ConvolutionFeatures(mercer.FourierFeatures(GAUSSIAN, n_components=6), average="mean"), bags
     attributed = [([(0, 1)], 2, None, [[0.1], [0.4]]), ([], 1, None, [[0.2]])]
     keyed = Neighbourhoods(1, labels=True)

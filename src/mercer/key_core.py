@@ -148,9 +148,46 @@ def subsequence_sketch(X: Strings, alphabet: Alphabet, hashes: LetterHashes, dec
 def refined_keys(X: Graphs, depth: int, seed: int) -> Keys:
     """Return the Weisfeiler-Lehman labels of all nodes in rounds 0 to ``depth``, as keys."""
     keys = empty(((depth + 1) * len(X.labels),), np.uint64)
-    edge_labels = np.empty(0, dtype=np.int64) if X.edge_labels is None else X.edge_labels
-    _primitives.refine(X.pointers(), X.node_pointers, X.neighbours, X.labels, edge_labels, depth, seed, keys)
+    _primitives.refine(*_labelled(X), depth, seed, keys)
     return Keys((depth + 1) * X.pointers(), keys)
+
+
+def _labelled(X: Graphs) -> tuple[Array, ...]:
+    """Return the arrays of graphs that primitives take."""
+    edge_labels = np.empty(0, dtype=np.int64) if X.edge_labels is None else X.edge_labels
+    return X.pointers(), X.node_pointers, X.neighbours, X.labels, edge_labels
+
+
+def subgraph_keys(X: Graphs, size: int, n_draws: int | None, seed: int, *, most: int) -> Keys | None:
+    """Return the keys of the connected subgraphs of ``size`` nodes; None if they exceed ``most``.
+
+    A graph with more than ``n_draws`` has this many drawn ones, whose weights make the counts unbiased. The keys of
+    one graph do not depend on the other graphs.
+    """
+    pointers, draws = np.zeros(len(X) + 1, dtype=np.int64), n_draws or 0
+    given = (*_labelled(X), size, draws, seed, most)
+    number = _primitives.subgraph_keys(*given, pointers, np.empty(0, dtype=np.uint64), np.empty(0))
+    if number < 0:
+        return None
+    keys, weights = np.empty(number, dtype=np.uint64), np.empty(number)
+    found = _primitives.subgraph_keys(*given, pointers, keys, weights) if number else 0
+    return Keys(pointers, keys[:found], None if n_draws is None else weights[:found])
+
+
+def walk_keys(X: Graphs, length: int, seed: int, *, most: int) -> tuple[Keys, Array, Array] | None:
+    """Return keys of the labels along walks of 0 to ``length`` steps, how many walks have them, and their steps.
+
+    None if they exceed ``most``.
+    """
+    pointers, given = np.zeros(len(X) + 1, dtype=np.int64), (*_labelled(X), length, seed, most)
+    nothing = (np.empty(0, dtype=np.uint64), np.empty(0), np.empty(0, dtype=np.int64))
+    number = _primitives.walk_keys(*given, pointers, *nothing)
+    if number < 0:
+        return None
+    keys, counts, steps = np.empty(number, dtype=np.uint64), np.empty(number), np.empty(number, dtype=np.int64)
+    if number:
+        _primitives.walk_keys(*given, pointers, keys, counts, steps)
+    return Keys(pointers, keys), counts, steps
 
 
 def path_keys(X: Graphs, seed: int) -> Keys:
@@ -181,6 +218,33 @@ def fragment_keys(X: Trees, max_size: int, seed: int, *, leaves: bool, most: int
     if number:
         _primitives.fragment_keys(*given, pointers, keys, sizes)
     return Keys(pointers, keys), sizes
+
+
+def partial_tree_keys(X: Trees, max_size: int, seed: int, *, most: int) -> tuple[Keys, Array] | None:
+    """Return the keys of all partial trees of at most ``max_size`` nodes, and their shapes; None if beyond ``most``.
+
+    A shape is three numbers, int32: the nodes; the children left out between two that are kept, plus the nodes without
+    children; and the leaves of the tree.
+    """
+    pointers = np.zeros(len(X) + 1, dtype=np.int64)
+    given = (X.pointers(), X.labels, X.parents, max_size, seed, most)
+    nothing = (np.empty(0, dtype=np.uint64), np.empty((0, 3), dtype=np.int32))
+    number = _primitives.partial_tree_keys(*given, pointers, *nothing)
+    if number < 0:
+        return None
+    keys, shapes = np.empty(number, dtype=np.uint64), np.empty((number, 3), dtype=np.int32)
+    if number:
+        _primitives.partial_tree_keys(*given, pointers, keys, shapes)
+    return Keys(pointers, keys), shapes
+
+
+def partial_tree_values(X: Trees, Y: Trees | None, decay: float, gap_decay: float, terminal: float) -> Array:
+    """Return the kernel of partial trees of any size: of all pairs (n, m), or without ``Y`` of each with itself."""
+    other = X if Y is None else Y
+    out = np.empty((len(X), 1 if Y is None else len(Y)))
+    given = (X.pointers(), X.labels, X.parents, other.pointers(), other.labels, other.parents)
+    _primitives.partial_tree_values(*given, decay, gap_decay, terminal, Y is None, out)
+    return out
 
 
 def count(parts: Keys, counts: str = "product") -> Counted:

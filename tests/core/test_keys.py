@@ -173,6 +173,61 @@ def test_subtree_and_fragment_keys(X, max_size, leaves):
             assert module.fragment_keys(*arrays, max_size, leaves, SEED, number - 1, *nothing) == -1
 
 
+def assert_close(results):
+    """Compare results whose weights are products of real numbers, up to rounding."""
+    (n, *got), (expected_n, *expected) = results
+    assert n == expected_n
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12 if a.dtype.kind == "f" else 0)
+
+
+@settings(max_examples=20)
+@given(graphs(), st.integers(2, 5), st.sampled_from([0, 1, 3]), st.booleans())
+def test_subgraph_keys(X, size, n_draws, labelled):
+    of_edges = X.edge_labels if labelled and X.edge_labels is not None else np.empty(0, np.int64)
+    arrays = (X.pointers(), X.node_pointers, X.neighbours, X.labels, of_edges)
+    outs = [np.zeros(len(X) + 1, np.int64), np.zeros(200, np.uint64), np.zeros(200)]
+    assert_close(both("subgraph_keys", (*arrays, size, n_draws, SEED, 10**6), *outs))
+    nothing = [np.zeros(len(X) + 1, np.int64), np.zeros(0, np.uint64), np.zeros(0)]
+    results = both("subgraph_keys", (*arrays, size, n_draws, SEED, 10**6), *nothing)
+    assert_same(results)
+    for module in (_core, reference) if results[0][0] else ():
+        assert module.subgraph_keys(*arrays, size, n_draws, SEED, results[0][0] - 1, *nothing) == -1
+
+
+@settings(max_examples=20)
+@given(graphs(), st.integers(0, 3), st.booleans())
+def test_walk_keys(X, length, labelled):
+    of_edges = X.edge_labels if labelled and X.edge_labels is not None else np.empty(0, np.int64)
+    arrays = (X.pointers(), X.node_pointers, X.neighbours, X.labels, of_edges)
+    nothing = [np.zeros(len(X) + 1, np.int64), np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.int64)]
+    results = both("walk_keys", (*arrays, length, SEED, 10**6), *nothing)
+    assert_same(results)
+    number = results[0][0]
+    if number:
+        outs = [nothing[0], np.zeros(number, np.uint64), np.zeros(number), np.zeros(number, np.int64)]
+        assert_same(both("walk_keys", (*arrays, length, SEED, 10**6), *outs))
+        for module in (_core, reference):
+            assert module.walk_keys(*arrays, length, SEED, number - 1, *nothing) == -1
+
+
+@settings(max_examples=20)
+@given(trees(), trees(), st.integers(1, 5), st.booleans())
+def test_partial_trees(X, Y, max_size, paired):
+    arrays = (X.pointers(), X.labels, X.parents)
+    nothing = [np.zeros(len(X) + 1, np.int64), np.zeros(0, np.uint64), np.zeros((0, 3), np.int32)]
+    results = both("partial_tree_keys", (*arrays, max_size, SEED, 10**6), *nothing)
+    assert_same(results)
+    number = results[0][0]
+    outs = [nothing[0], np.zeros(number, np.uint64), np.zeros((number, 3), np.int32)]
+    assert_same(both("partial_tree_keys", (*arrays, max_size, SEED, 10**6), *outs))
+    for module in (_core, reference):
+        assert module.partial_tree_keys(*arrays, max_size, SEED, number - 1, *nothing) == -1
+    other = arrays if paired else (Y.pointers(), Y.labels, Y.parents)
+    out = np.zeros((len(X), 1 if paired else len(Y)))
+    assert_close(both("partial_tree_values", (*arrays, *other, 0.4, 0.7, 2.0, paired), out))
+
+
 keyed = st.lists(st.lists(st.integers(0, 6), max_size=8), min_size=1, max_size=4)
 
 

@@ -6,7 +6,7 @@ import pytest
 import mercer
 from mercer import KernelRidgeClassifier, NOGDClassifier, Normalized, Nystroem, config_context
 from mercer.features import ConvolutionFeatures, PartFeatures
-from mercer.kernels import Convolution, ShortestPath, Spectrum, Subtree, WeisfeilerLehman
+from mercer.kernels import Convolution, Graphlets, LabelledWalks, ShortestPath, Spectrum, Subtree, WeisfeilerLehman
 from mercer.structures import Graphs, Trees
 
 
@@ -19,7 +19,10 @@ def test_an_empty_string_has_features_of_zeros(kernel):
     assert np.isfinite(Z).all()
 
 
-@pytest.mark.parametrize("kernel", [WeisfeilerLehman(2), ShortestPath(), Normalized(WeisfeilerLehman(1))])
+@pytest.mark.parametrize(
+    "kernel",
+    [WeisfeilerLehman(2), ShortestPath(), Normalized(WeisfeilerLehman(1)), Graphlets(4), LabelledWalks(2)],
+)
 def test_an_empty_graph_has_features_of_zeros(kernel):
     graphs = [([(0, 1)], 2), ([], 0)]
     Z = mercer.feature_map(kernel, 64, random_state=0).fit(graphs).transform(graphs)
@@ -86,3 +89,6 @@ def test_a_graph_of_a_million_nodes():
     with config_context(memory="8GB"), pytest.raises(MemoryError, match="WeisfeilerLehman"):
         ShortestPath().diag(graphs)
     assert PartFeatures(WeisfeilerLehman(1), n_components=None).fit_transform(graphs).toarray().tolist() == [[n, n]]
+    # a ring has n paths of five nodes; each draw has the same probability, so that the estimate is exact
+    drawn = PartFeatures(Graphlets(5, n_draws=10), n_components=None, random_state=0).fit_transform(graphs)
+    np.testing.assert_allclose(drawn.toarray(), [[n]], rtol=1e-6)

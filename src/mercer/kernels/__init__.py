@@ -37,8 +37,11 @@ from mercer.kernels.stationary import StationaryKernel
 from mercer.kernels.structured.convolution import Convolution
 from mercer.kernels.structured.decompositions import Decomposition
 from mercer.kernels.structured.gapped_kmers import GappedKmers
+from mercer.kernels.structured.graphlets import Graphlets
 from mercer.kernels.structured.hamming_kmers import HammingKmers
+from mercer.kernels.structured.labelled_walks import LabelledWalks
 from mercer.kernels.structured.neighbourhoods import Neighbourhoods
+from mercer.kernels.structured.partial_tree import PartialTree
 from mercer.kernels.structured.parts import PartKernel
 from mercer.kernels.structured.shortest_path import ShortestPath
 from mercer.kernels.structured.spectrum import Spectrum
@@ -70,6 +73,7 @@ __all__ = [
     "FunctionKernel",
     "GappedKmers",
     "Gaussian",
+    "Graphlets",
     "HammingKmers",
     "Hellinger",
     "HomogeneousKernel",
@@ -78,6 +82,7 @@ __all__ = [
     "JensenShannon",
     "Kernel",
     "KernelSyntaxError",
+    "LabelledWalks",
     "Laplacian",
     "Linear",
     "LowOrder",
@@ -87,6 +92,7 @@ __all__ = [
     "NeuralTangent",
     "Normalized",
     "PartKernel",
+    "PartialTree",
     "Parts",
     "Polynomial",
     "PrecomputedKernel",

@@ -16,14 +16,17 @@ from mercer.reference.hadamard import hadamard_features
 from mercer.reference.key_counts import count_keys, hash_columns, segment_sum, sketch_keys
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
 from mercer.reference.online import online_gradient, online_kernel_gradient, online_newton
+from mercer.reference.partial_trees import partial_tree_keys, partial_tree_values
 from mercer.reference.projection import project_product, project_product_csr, sign_products
 from mercer.reference.scores import scores
 from mercer.reference.string_keys import agreement_sums, masked_keys, string_keys, token_keys
+from mercer.reference.subgraph_keys import subgraph_keys
 from mercer.reference.subsequences import subsequence_sketch, subsequence_values
 from mercer.reference.substring_counts import count_substrings
 from mercer.reference.symmetric_tree import grow_symmetric_tree
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 from mercer.reference.tree_keys import fragment_keys, subtree_keys
+from mercer.reference.walk_keys import walk_keys
 
 __all__ = [
     "adjacency",
@@ -50,6 +53,8 @@ __all__ = [
     "online_gradient",
     "online_kernel_gradient",
     "online_newton",
+    "partial_tree_keys",
+    "partial_tree_values",
     "path_keys",
     "project_product",
     "project_product_csr",
@@ -60,6 +65,7 @@ __all__ = [
     "sign_products",
     "sketch_keys",
     "string_keys",
+    "subgraph_keys",
     "subsequence_sketch",
     "subsequence_values",
     "subtree_keys",
@@ -67,4 +73,5 @@ __all__ = [
     "tensor_sketch_csr",
     "token_keys",
     "trapezoidal_product",
+    "walk_keys",
 ]

@@ -59,6 +59,11 @@ class PartKernel(Kernel):
         """Whether a map may draw some of the parts in place of all."""
         return False
 
+    @property
+    def lists_parts(self) -> bool:
+        """Whether parts can be listed, and not only summed over by a recursion."""
+        return True
+
     def parts_per_item(self, draw: PartDraw) -> int:
         """Return about how many parts an item (a letter, a node) of an object has: blocks of objects are cut by it."""
         return 1
@@ -113,7 +118,7 @@ def is_keyed(kernel: Kernel) -> bool:
         return all(is_keyed(term) for term in kernel.terms)
     if isinstance(kernel, Scaled | Normalized):
         return is_keyed(kernel.kernel)
-    return isinstance(kernel, PartKernel)
+    return isinstance(kernel, PartKernel) and kernel.lists_parts
 
 
 def samples_parts(kernel: Kernel) -> bool:
