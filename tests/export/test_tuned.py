@@ -66,7 +66,7 @@ def test_boosted_trees_in_the_mean(run, close, rng, monkeypatch):
     y = 2.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + np.sin(4 * X[:, 2])
     model = TunedRegressor(random_state=0, leaf_rows=200, n_landmarks=50).fit(X[:600], y[:600])
     held = HeldTargets.of(Numbers("test"), y[:600, None])
-    model.boosted_, model.boosted_share_ = CrossFit(X[:600], held, 0).fit(1.0)[0], 0.4
+    model.boosted_, model.boosted_share_ = CrossFit(X[:600], held, 0).fit()[0], 0.4
     close(run(model, X, "float64")["prediction"], model.predict(X), "float64")
 
 

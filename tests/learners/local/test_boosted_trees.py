@@ -22,19 +22,19 @@ def boxes(rng):
 
 def test_the_model_predicts_and_no_row_sees_its_own_fold(boxes, rng):
     X, Y = boxes
-    trees, predicted = CrossFit(X, held(Y), 0).fit(np.inf)
+    trees, predicted = CrossFit(X, held(Y), 0).fit()
     fitted = Y - trees.scores(X)
     assert np.mean((Y - predicted) ** 2) < 0.1 * Y.var()
     assert np.mean(fitted**2) < np.mean((Y - predicted) ** 2)
     noise = rng.standard_normal(Y.shape)
-    _, of_noise = CrossFit(X, held(noise), 0).fit(np.inf)
+    _, of_noise = CrossFit(X, held(noise), 0).fit()
     # Predictions of noise are independent of it: 4.9 standard errors of a correlation, a false alarm in 1e-6 runs.
     assert abs(np.corrcoef(of_noise.ravel(), noise.ravel())[0, 1]) < 4.9 / 1200**0.5
 
 
 def test_scores_are_the_sums_of_the_cells(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(np.hstack([Y, Y**2])), 0).fit(np.inf)
+    trees, _ = CrossFit(X, held(np.hstack([Y, Y**2])), 0).fit()
     expected = np.tile(trees.intercept, (50, 1))
     for columns, thresholds, values in zip(trees.columns, trees.thresholds, trees.values, strict=True):
         cells = [
@@ -46,7 +46,7 @@ def test_scores_are_the_sums_of_the_cells(boxes):
 
 def test_importances_are_those_of_the_columns_in_use(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(Y), 0).fit(np.inf)
+    trees, _ = CrossFit(X, held(Y), 0).fit()
     assert trees.importances.sum() == pytest.approx(1)
     assert set(np.argsort(trees.importances)[-2:]) == {0, 1}
 
@@ -56,7 +56,7 @@ def test_threads_change_no_bit(boxes):
     found = []
     for threads in (1, 3):
         with config_context(threads=threads):
-            trees, predicted = CrossFit(X, held(Y), 0).fit(np.inf)
+            trees, predicted = CrossFit(X, held(Y), 0).fit()
             found.append((trees.thresholds, trees.values, predicted))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -64,27 +64,27 @@ def test_threads_change_no_bit(boxes):
 
 def test_units_of_y_change_nothing_but_units(boxes):
     X, Y = boxes
-    _, one = CrossFit(X, held(Y), 0).fit(np.inf)
-    _, other = CrossFit(X, held(1024 * Y), 0).fit(np.inf)
+    _, one = CrossFit(X, held(Y), 0).fit()
+    _, other = CrossFit(X, held(1024 * Y), 0).fit()
     np.testing.assert_allclose(other, 1024 * one, rtol=1e-9)
 
 
 def test_trees_far_behind_a_rival_or_without_time_are_left_out(boxes):
     X, Y = boxes
     assert CrossFit(X, held(Y), 0).fit(1e-4) is None
-    assert CrossFit(X, held(Y), 0).fit(np.inf, deadline=0.0) is None
+    assert CrossFit(X, held(Y), 0).fit(deadline=0.0) is None
     assert CrossFit(X, held(Y), 0).fit(1.0) is not None
 
 
 def test_a_constant_table_has_trees_without_levels():
-    trees, predicted = CrossFit(np.ones((600, 2)), held(np.arange(600.0)[:, None]), 0).fit(np.inf)
+    trees, predicted = CrossFit(np.ones((600, 2)), held(np.arange(600.0)[:, None]), 0).fit()
     assert np.isfinite(predicted).all()
     assert np.ptp(trees.scores(np.ones((3, 2)))) == 0
 
 
 def test_unsound_trees_are_refused(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(Y), 0).fit(np.inf)
+    trees, _ = CrossFit(X, held(Y), 0).fit()
     check_stored(trees)
     with pytest.raises(ValueError, match="columns"):
         check_stored(BoostedTrees(2, trees.columns, trees.thresholds, trees.values, trees.intercept))

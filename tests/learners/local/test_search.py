@@ -114,3 +114,35 @@ def test_a_deadline_ends_the_search_with_what_was_found(rotated):
     later._late = lambda: next(late)
     _, _, choice = later.run()
     assert np.isfinite(choice.error)
+
+
+def test_leaves_of_constant_y_are_no_perfect_score(rng):
+    """Two boxes in a corner, and leaves of 16 rows: four random leaves would all have y = 0."""
+    X = rng.uniform(size=(3000, 2))
+    y = 1.0 * ((X[:, 0] < 0.1) & (X[:, 1] < 0.12)) + 1.0 * ((X[:, 0] > 0.85) & (X[:, 1] > 0.95))
+    search = search_of(X, y, leaf_rows=16)
+    search.run()
+    assert all(trial.error > 0 for trial in search.trials if trial.step in ("kernel", "scale", "alpha"))
+
+
+def test_small_leaves_are_more_and_hold_a_rare_target(rng):
+    X, y = rng.standard_normal((3000, 2)), np.zeros(3000)
+    y[7] = 1.0
+    search = search_of(X, y, leaf_rows=16)
+    search.run()
+    assert 7 in search._drawn_queries(4)
+    assert 7 in search._queries
+    assert len(search._queries) == 128
+
+
+def test_the_last_ridge_is_chosen_on_leaves_of_the_final_size(rng):
+    X = rng.standard_normal((5000, 2))
+    search = search_of(X, np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(5000), leaf_rows=1024)
+    _, _, choice = search.run()
+    assert not any(trial.step == "last alpha" for trial in search.trials)
+    last = search.refined(choice)
+    errors = [trial.error for trial in search.trials if trial.step == "last alpha"]
+    assert last.error == min(errors)
+    assert (last.metric, last.family, last.scale) == (choice.metric, choice.family, choice.scale)
+    search.ended = "time_budget"
+    assert search.refined(choice) is choice

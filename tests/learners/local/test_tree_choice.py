@@ -1,7 +1,5 @@
 """Whether predictions of trees become columns: on tables that jump, not on smooth ones; saved models, importances."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -24,19 +22,21 @@ BOXES = [(1.5, 0, 1, -0.3, 0.4), (-1.2, 1, 2, 0.1, 0.6), (1.0, 0, 2, 0.5, -0.1),
 
 @pytest.fixture(scope="module")
 def pair():
-    """The tuned regressor with trees, the one without, new rows, and their targets."""
+    """The tuned regressor with columns of trees, the one without trees, new rows, and their targets."""
     rng = np.random.RandomState(0)
     X, f = jumps(rng, 4000)
     y = f + 0.3 * rng.standard_normal(4000)
     small = {"random_state": 0, "leaf_rows": 500, "n_landmarks": 100}
-    model = TunedRegressor(**small).fit(X[:1500], y[:1500])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_choice, "_CLEARLY", np.inf)  # a mean with trees is nearly as good here
+        model = TunedRegressor(**small).fit(X[:1500], y[:1500])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree_choice, "_LEAST_ROWS", 10**9)
         alone = TunedRegressor(**small).fit(X[:1500], y[:1500])
     return model, alone, X[1500:], y[1500:]
 
 
-def test_jumps_ask_for_trees_which_lower_the_error(pair):
+def test_columns_of_trees_lower_the_error_on_jumps(pair):
     model, alone, X, y = pair
     assert alone.preparation_.encoding_.trees is None
     assert model.preparation_.encoding_.trees is not None
@@ -71,11 +71,7 @@ def test_importances_go_to_the_columns_of_the_trees(pair):
 def no_columns(monkeypatch):
     """Let the search with columns of trees always be worse, so that trees can be part of the mean only."""
 
-    def worse(self, plain, trees, predicted):
-        search = self.new_search(self.numbers, [plain.scaling.method], plain.search.leaders)
-        return replace(plain, search=search, choice=replace(plain.choice, error=np.inf))
-
-    monkeypatch.setattr(tree_choice.TreeChoice, "_with_trees", worse)
+    monkeypatch.setattr(tree_choice.TreeChoice, "_gain", lambda self, plain, other, predicted: np.inf)
 
 
 def test_trees_that_are_no_columns_are_part_of_the_mean(pair, no_columns):

@@ -26,10 +26,11 @@ def test_a_sample_holds_whole_leaves(tree, rng):
 
 
 def test_a_sample_around_rows_holds_their_leaves(tree):
-    X, cut = tree
-    sample = LeafSample.around(cut, X[[5, 17]])
+    X, _ = tree
+    sample = LeafSample.around(X, 20, np.array([5, 17]), np.random.RandomState(0))
     assert {5, 17} <= set(sample.rows.tolist())
-    assert len(sample.leaves) == len(np.unique(cut.leaf_of(X[[5, 17]])))
+    assert 1 <= len(sample.leaves) <= 2
+    assert len(set(sample.rows.tolist())) == len(sample.rows) == sum(len(place) for place in sample.leaves)
 
 
 def test_errors_are_in_units_of_the_variance_and_count_weights(tree, rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer.solvers.local.trees import RandomTree
+from mercer.solvers.local.trees import RandomTree, leaves_of
 from mercer.state import UnsoundError, check_stored
 
 
@@ -85,3 +85,20 @@ def test_what_no_tree_is_is_refused(name, value, message):
     object.__setattr__(tree, name, value)
     with pytest.raises(UnsoundError, match=message):
         check_stored(tree)
+
+
+def test_the_leaves_of_all_rows_are_those_of_the_tree(rng):
+    X = rng.standard_normal((130, 3))
+    whole = RandomTree.of(X, 20, np.random.RandomState(0)).leaves
+    found = leaves_of(X, 20, np.arange(130), np.random.RandomState(0))
+    assert len(found) == len(whole)
+    for one, other in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_leaves_of_some_rows_hold_these_and_no_others_are_grown(rng):
+    X = rng.standard_normal((500, 3))
+    found = leaves_of(X, 20, np.array([3, 77, 78]), np.random.RandomState(0))
+    assert 1 <= len(found) <= 3
+    assert all(np.isin([3, 77, 78], leaf).any() and len(leaf) <= 20 for leaf in found)
+    assert {3, 77, 78} <= set(np.concatenate(found).tolist())

@@ -13,6 +13,8 @@ _NEAR = 1e-3
 # Squares of rows, in units of the kernel, beyond which a row is done in float64: up to here the error of r in units of
 # the kernel is below 3e-4, and only where r is above 2.
 _LARGEST_SQUARE = 4096.0
+# Where more than one of so many pairs may be near, each pair is compared with its own bound.
+_MANY = 64
 # Entries of differences that are held at once.
 _PAIR_ENTRIES = 2**20
 
@@ -50,10 +52,22 @@ def radial_tiles(Y: Array, inverse: float, profile: Callable[[Array], Array]) ->
 
 def _repair_near(q: Array, rows: Array, fixed: Array, squares: Array, fixed_squares: Array) -> None:
     """Square the differences of pairs that are near to each other relative to their distance from the centre."""
-    places = np.flatnonzero(q <= np.add.outer(_NEAR * squares, _NEAR * fixed_squares))
-    i, j = np.divmod(places, len(fixed))
+    i, j = _near_pairs(q, _NEAR * squares, _NEAR * fixed_squares)
     step = max(1, _PAIR_ENTRIES // max(1, rows.shape[1]))
-    for start in range(0, len(places), step):
+    for start in range(0, len(i), step):
         some = slice(start, start + step)
         difference = rows[i[some]] - fixed[j[some]]
         q[i[some], j[some]] = np.einsum("ij,ij->i", difference, difference)
+
+
+def _near_pairs(q: Array, bounds: Array, fixed_bounds: Array) -> tuple[Array, Array]:
+    """Return the places where q is at most the sum of the bounds of its row and of its column."""
+    # The largest bound of the columns first: a matrix of sums costs as much as the product that made q. Pairs with a
+    # row beyond _LARGEST_SQUARE are not counted, and computed anew anyway.
+    largest = np.fmin(fixed_bounds, _NEAR * _LARGEST_SQUARE).max(initial=0)
+    places = np.flatnonzero(q <= (bounds + largest)[:, None])
+    if _MANY * len(places) > q.size:
+        places = np.flatnonzero(q <= np.add.outer(bounds, fixed_bounds))
+    i, j = np.divmod(places, len(fixed_bounds))
+    near = q[i, j] <= bounds[i] + fixed_bounds[j]
+    return i[near], j[near]

@@ -45,7 +45,7 @@ class BoostedTrees:
 
     Notes
     -----
-    Time O(n d k) per tree to fit, five times for the predictions of the training rows; O(n_trees) per row to predict.
+    Time O(n d k) per tree to fit; O(n_trees) per row to predict.
     """
 
     _stored = Stored(
@@ -130,14 +130,15 @@ class CrossFit:
         self._targets = (held.Y - self._mean) / self._unit
         self._fold = np.random.RandomState(seed).permutation(len(rows)) % _FOLDS
 
-    def fit(self, rival: float, deadline: float = np.inf) -> tuple[BoostedTrees, Array] | None:
-        """Return the trees of all rows, and predictions (n, k) of each row; None if they cannot help, or not in time.
+    def fit(self, rival: float = np.inf, deadline: float = np.inf) -> tuple[BoostedTrees, Array] | None:
+        """Return the mean of the trees of all folds, and predictions (n, k) of each row by those that have not seen it.
 
-        ``rival`` is the leave-one-out error of a model without trees. The first fold is compared with it.
+        None if trees cannot help, or not in time. ``rival`` is the leave-one-out error of a model without trees. The
+        first fold is compared with it.
         """
         start = time.monotonic()
         first = self._grown(0, rival)
-        if first is None or time.monotonic() + _FOLDS * (time.monotonic() - start) > deadline:
+        if first is None or time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline:
             return None
         folds: list[_Fold] = [first] * _FOLDS
 
@@ -150,11 +151,16 @@ class CrossFit:
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
-            scores = _scores(fold.trees[:n_trees], self._bins.codes[:, fold.rows], predicted.shape[1])
-            predicted[fold.rows] = self._mean + self._unit * scores
-        everything = np.arange(len(predicted), dtype=np.int32)
-        growing = boosted(self._bins, self._targets, self._weight, everything, self._seed)
-        return self._model([next(growing)[0] for _ in range(n_trees)]), predicted
+            predicted[fold.rows] = self._mean + self._unit * self._scores(fold, n_trees, fold.rows)
+        return self._model([tree for fold in folds for tree in fold.trees[:n_trees]]), predicted
+
+    def _scores(self, fold: _Fold, n_trees: int, rows: Array) -> Array:
+        """Return the scores (m, k) of some rows by the first trees of a fold, in units of the targets."""
+        codes = self._bins.codes[:, rows]
+        total = np.zeros((len(rows), self._targets.shape[1]))
+        for tree in fold.trees[:n_trees]:
+            total += tree.values[tree.cells(codes)]
+        return total
 
     def _grown(self, f: int, rival: float) -> _Fold | None:
         """Grow the trees of a fold while its error falls; None once the error is hopeless against that of a rival."""
@@ -185,7 +191,7 @@ class CrossFit:
             columns[t, :depth] = tree.columns
             edges = (self._bins.edges[j][b] for j, b in zip(tree.columns.tolist(), tree.bins.tolist(), strict=True))
             thresholds[t, :depth] = list(edges)
-            values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit
+            values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit / _FOLDS
         return BoostedTrees(len(self._bins.codes), columns, thresholds, values, self._mean)
 
 
@@ -194,10 +200,3 @@ def _best_number(errors: list[list[float]]) -> int:
     longest = max(len(some) for some in errors)
     total = np.sum([np.pad(some, (0, longest - len(some)), mode="edge") for some in errors], axis=0)
     return int(np.argmin(total)) + 1
-
-
-def _scores(trees: list[Tree], codes: Array, n_targets: int) -> Array:
-    total = np.zeros((codes.shape[1], n_targets))
-    for tree in trees:
-        total += tree.values[tree.cells(codes)]
-    return total

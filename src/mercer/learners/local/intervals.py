@@ -16,9 +16,9 @@ _SMALL = 0.02
 # Ridges of the model of sizes, of which leave-one-out errors choose: logarithms of residuals are noisy.
 _ALPHAS = (1.0, 3.0, 10.0, 30.0)
 # Rows of the model of sizes at most, and of the fits that choose its kernel: the size of noise changes slowly.
-_ROWS, _CHOICE_ROWS = 2**13, 2**11
-# Rows of its leaves at most, and of the leaves of fits that choose: half as many rows take an eighth of the time.
-_LEAF_ROWS, _CHOICE_LEAF_ROWS = 1024, 512
+_ROWS, _CHOICE_ROWS = 2**13, 2**10
+# Rows of its leaves at most: the size of noise changes slowly, and half as many rows take a quarter of the time.
+_LEAF_ROWS = 512
 # Its landmarks at most.
 _LANDMARKS = 128
 # The kernel of the model of sizes that does not know the learned metric: noise may depend on columns that y does not.
@@ -37,7 +37,7 @@ class Intervals:
     ----------
     size : LocalKernelRidge
         The model of log(|e| + 0.02 median |e|), of one tree, on at most 8,192 rows. Its kernel is that of the model or
-        a plain one of all columns, whichever has the least leave-one-out error on at most 2,048 rows: noise may depend
+        a plain one of all columns, whichever has the least leave-one-out error on at most 1,024 rows: noise may depend
         on other columns than the target.
     ratios : ndarray of shape (n, k)
         |e_i| / s_i of each target, ascending.
@@ -121,25 +121,21 @@ def _size_model(model: LocalKernelRidge, rows: Array, logs: Array, weight: Array
     """Return the model of sizes, with the kernel and the ridge that are better on some rows."""
     some = _sample(len(rows), _CHOICE_ROWS)
     few = len(some) == len(rows)
-    unfitted = [
-        _size_ridge(model, kernel, _LEAF_ROWS if few else _CHOICE_LEAF_ROWS) for kernel in (model.kernel_, _PLAIN)
-    ]
+    unfitted = [_size_ridge(model, kernel) for kernel in (model.kernel_, _PLAIN)]
     judged = [size.fit(rows[some], logs[some], weight[some]) for size in unfitted]
     best = min(judged, key=lambda size: float(np.sum(weight[some] @ size.loo_residuals_**2)))
     if few:
         return best
-    return _size_ridge(model, best.kernel_, _LEAF_ROWS, best.alpha_).fit(rows, logs, weight)
+    return _size_ridge(model, best.kernel_, best.alpha_).fit(rows, logs, weight)
 
 
-def _size_ridge(
-    model: LocalKernelRidge, kernel: Kernel, leaf_rows: int, alpha: float | str = "loo"
-) -> LocalKernelRidge:
+def _size_ridge(model: LocalKernelRidge, kernel: Kernel, alpha: float | str = "loo") -> LocalKernelRidge:
     return LocalKernelRidge(
         kernel,
         alpha=alpha,
         alphas=_ALPHAS,
         n_trees=1,
         n_landmarks=min(model.n_landmarks, _LANDMARKS),
-        leaf_rows=min(model.leaf_rows, leaf_rows),
+        leaf_rows=min(model.leaf_rows, _LEAF_ROWS),
         random_state=model.random_state,
     )

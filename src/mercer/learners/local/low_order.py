@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.blas import get_blas_funcs
 
 from mercer._typing import Array, Rows
 from mercer.data import Block, as_blocks
@@ -14,7 +15,7 @@ from mercer.fitting import HeldTargets, Passes, Targets
 from mercer.kernels import Gaussian, Kernel, Laplacian, ScaledColumns, StationaryKernel
 from mercer.kernels.evaluation.bandwidth import median_distance
 from mercer.kernels.evaluation.distances import squared_distances
-from mercer.learners.local.metrics import MetricFit, MetricRows, feature_error
+from mercer.learners.local.metrics import UNIT_ROWS, MetricFit, MetricRows, feature_error
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 from mercer.state import Member, Reals, Stored, part
 from mercer.stats import Moments
@@ -58,17 +59,28 @@ class LowOrderChoice:
 def low_order_choices(sample: MetricRows, diagonal: MetricFit) -> Iterator[LowOrderChoice]:
     """Yield choices on a sample of prepared rows: families and orders without a metric, the best with a diagonal one.
 
-    For each the length scale is halved or doubled while the error falls.
+    Each begins at its first length scale. For the better order of each family, then for the best one with a metric, the
+    length scale is halved or doubled while the error falls.
     """
     n_columns = sample.X.shape[1]
-    plain, best = _Lengths(sample, "no", np.ones(n_columns)), None
+    plain = _Lengths(sample, "no", np.ones(n_columns))
+    found: list[LowOrderChoice] = []
     for family in _FAMILIES:
+        firsts = []
         for order in ORDERS[: 1 if n_columns <= ORDERS[0] else None]:
-            for choice in plain.walk(family, order):
-                best = choice if best is None or choice.error < best.error else best
-                yield choice
-    if best is not None and n_columns > 1:
-        yield from _Lengths(sample, "diagonal", np.diagonal(diagonal.transform)).walk(best.family, best.order)
+            firsts.append(plain.tried(family, order, _FAMILIES[family][1]))
+            yield firsts[-1]
+        found.append(min(firsts, key=lambda choice: choice.error))
+        for choice in plain.walk(found[-1]):
+            found.append(choice)
+            yield choice
+    if n_columns > 1:
+        best = min(found, key=lambda choice: choice.error)
+        weighted = _Lengths(sample, "diagonal", np.diagonal(diagonal.transform))
+        first = weighted.tried(best.family, best.order, best.length)
+        yield first
+        if first.error < best.error:
+            yield from weighted.walk(first)
 
 
 class _Lengths:
@@ -76,16 +88,16 @@ class _Lengths:
 
     def __init__(self, sample: MetricRows, metric: str, weights: Array):
         self._sample, self._metric, self._weights = sample, metric, weights
-        rows = sample.X * weights.astype(sample.X.dtype)
-        self._unit = median_distance("low order", squared_distances, rows, sample.weight) ** 0.5
+        some = slice(None, None, max(1, len(sample.X) // UNIT_ROWS))
+        rows = sample.X[some] * weights.astype(sample.X.dtype)
+        self._unit = median_distance("low order", squared_distances, rows, sample.weight[some]) ** 0.5
 
-    def walk(self, family: str, order: float) -> Iterator[LowOrderChoice]:
-        """Yield choices from the first length scale of a family on."""
-        first = best = self._tried(family, order, _FAMILIES[family][1])
-        yield best
+    def walk(self, first: LowOrderChoice) -> Iterator[LowOrderChoice]:
+        """Yield choices with shorter or longer length scales while the error falls."""
+        best = first
         for factor in (0.5, 2.0):
             while _LENGTHS[0] < best.length * factor < _LENGTHS[1]:
-                other = self._tried(family, order, best.length * factor)
+                other = self.tried(best.family, best.order, best.length * factor)
                 yield other
                 if other.error >= best.error:
                     break
@@ -93,7 +105,8 @@ class _Lengths:
             if best is not first:
                 return
 
-    def _tried(self, family: str, order: float, length: float) -> LowOrderChoice:
+    def tried(self, family: str, order: float, length: float) -> LowOrderChoice:
+        """Return a choice with its error."""
         sample = self._sample
         unit = self._unit * min(1.0, order / sample.X.shape[1]) ** 0.5
         kernel = ScaledColumns(_FAMILIES[family][0](length * unit), tuple(self._weights.tolist()))
@@ -179,7 +192,8 @@ class LowOrderRidge:
         return out + self.intercept
 
     def _residuals(self, rows: Array, held: HeldTargets[Targets], moments: Moments, root: Array) -> Array:
-        inverse = solve_triangular(root, np.eye(len(root)), lower=True).T.astype(rows.dtype)
+        inverse = solve_triangular(root, np.eye(len(root)), lower=True).T.astype(rows.dtype, order="F")
+        trmm = get_blas_funcs("trmm", (inverse,))
         mean, coef = moments.feature_mean.astype(rows.dtype), self.coef.astype(rows.dtype)
         residuals = np.empty_like(held.Y)
 
@@ -187,7 +201,8 @@ class LowOrderRidge:
             Z = self.feature_map.transform(rows[some])
             Z -= mean
             fitted = moments.target_mean + Z @ coef
-            leverage = 1 / moments.weight + np.einsum("ij,ij->i", P := Z @ inverse, P, dtype=np.float64)
+            P = trmm(1.0, inverse, Z.T, trans_a=1)  # (Z inverse)', of a triangular matrix: half of a product
+            leverage = 1 / moments.weight + np.einsum("ij,ij->j", P, P, dtype=np.float64)
             remains = np.maximum(1 - held.left_out[some] * leverage, np.finfo(rows.dtype).eps)
             residuals[some] = (held.Y[some] - fitted) / remains[:, None]
 

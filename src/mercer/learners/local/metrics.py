@@ -22,8 +22,10 @@ _ALPHAS = np.logspace(-5, 2, 15)
 _LENGTHS = (1.0, 0.5, 0.25)
 # A round tries the last length scale and these multiples of it; the last one where the others are no better.
 _NARROWER, _WIDER = 0.6, 1.6
-# A metric is not improved further once its error is above this multiple of the best.
-_WORSE = 1.03
+# A metric is improved further while its error is below this multiple of the best so far.
+_BETTER = 0.99
+# Rows whose pairs give the unit of length, at least: multiples of the unit are tried, so that it need not be precise.
+UNIT_ROWS = 400
 # What is added to the eigenvalues of a metric, relative to the largest: no direction vanishes.
 _FLOOR = 1e-8
 
@@ -109,9 +111,9 @@ def learned_metrics(first: MetricFit, rows: MetricRows, *, full: bool, n_rounds:
             tried.append(fits.fit(_WIDER * last.length))
         last = min(tried, key=lambda fit: fit.error)
         yield last
-        if last.error > _WORSE * best.error:
+        if not last.error < _BETTER * best.error:
             return
-        best = min(best, last, key=lambda fit: fit.error)
+        best = last
 
 
 class MetricTrials:
@@ -120,7 +122,8 @@ class MetricTrials:
     def __init__(self, sample: MetricRows, transform: Array):
         self._sample, self._transform = sample, transform
         self._rows = sample.X @ transform.astype(sample.X.dtype)
-        self._unit = median_distance("metric", squared_distances, self._rows, sample.weight) ** 0.5
+        some = slice(None, None, max(1, len(self._rows) // UNIT_ROWS))
+        self._unit = median_distance("metric", squared_distances, self._rows[some], sample.weight[some]) ** 0.5
 
     def fit(self, length: float) -> MetricFit:
         """Fit a ridge regression on Fourier features, with the best of a few ridges.

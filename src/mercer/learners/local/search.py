@@ -16,19 +16,16 @@ from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error, variances
-from mercer.solvers.local.trees import RandomTree
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
 _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
-# Rows of a fit that takes the place of an interrupted one.
-_LEAST_SAMPLE = 1024
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 # Leaves and landmarks of the fits that choose a kernel, and rows per leaf at most: half of the usual leaf, at an eighth
-# of the cost. Small tables have leaves of twice as many rows.
+# of the cost. Small tables have leaves of twice as many rows. Smaller leaves are more, with as many rows in all.
 _LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 4, 128, 512, 4096
 # Leaves, rows per leaf and landmarks of the fits that choose the last ridge, and the step: the final leaves are larger.
-_LAST_LEAVES, _LAST_LEAF_ROWS, _LAST_LANDMARKS, _LAST_STEP = 3, 1024, 256, 2.0
+_LAST_LEAVES, _LAST_LEAF_ROWS, _LAST_LANDMARKS, _LAST_STEP = 5, 1024, 128, 3.0
 # Kernels of a distance r in units of the median Euclidean distance, with the scales at which they begin.
 _FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
     "L1 Laplace": (lambda scale: Laplacian(gamma=1 / scale), (2.0, 8.0)),
@@ -51,7 +48,7 @@ _ALWAYS = (("diagonal", "L1 Laplace"), ("diagonal", "Matern 3/2"))
 # it ends once the first ones have that multiple of the bound.
 _NEAR, _HOPELESS = 1.25, 1.6
 # The least difficulty of some rows, relative to all: a mean of squares of few rows may be 0.
-_LEAST_DIFFICULTY = 0.1
+_LEAST_DIFFICULTY = 0.01
 # Bounds of the scale, and of the ridge, which float32 factors set.
 _SCALES, _ALPHAS = (0.05, 60.0), (2e-4, 30.0)
 _FIRST_ALPHAS = (1e-3, 3.0)
@@ -153,28 +150,57 @@ class Search:
     def run(self) -> tuple[ColumnScaling, Array, Choice]:
         """Return the scaling, the scaled rows in float32, and the choice."""
         scaling = self._choose_scaling()
-        rows = scaling.transform(self._raw, self._dtype)
-        self._rows = rows
+        self._rows = scaling.transform(self._raw, self._dtype)
+
+        def chosen() -> Choice:
+            self._learn_metrics()
+            return self._choose_kernel()
+
+        return scaling, self._rows, self._in_time(chosen)
+
+    def refined(self, best: Choice) -> Choice:
+        """Return the choice of ``run`` with the ridge that is best on leaves of the size of the final ones."""
+        if self.ended != "done" or self._is_small:
+            return best
+        self._held.clear()
+        self._leading, self._found = best, []
+
+        def chosen() -> Choice:
+            size = min(self._leaf_rows, _LAST_LEAF_ROWS)
+            queries = self._queries[: -(-_LAST_LEAVES * _LAST_LEAF_ROWS // size)]
+            self._prepare(best.metric, queries, size, _LAST_LANDMARKS)
+            return self._walk("last alpha", self._tried("last alpha", best), alpha=_LAST_STEP)
+
+        return self._in_time(chosen)
+
+    def _in_time(self, chosen: Callable[[], Choice]) -> Choice:
+        """Return a choice, or the best one so far where the time ends or the user interrupts."""
         try:
-            self._learn_metrics(rows)
-            best = self._choose_kernel()
+            return chosen()
         except OutOfTimeError:
-            best = self._best_so_far()
+            return self._best_so_far()
         except KeyboardInterrupt:
             if not self._keep_interrupted:
                 raise
             self.ended = "interrupted"
-            best = self._best_so_far()
-        return scaling, rows, best
+            return self._best_so_far()
 
     def _best_so_far(self) -> Choice:
         """Return the best choice that was tried; where there is none, a kernel with what is known of the metric."""
         if not self.metrics:
-            some = self._sample(_LEAST_SAMPLE)
-            self.metrics["diagonal"] = first_fit(self._metric_rows(self._rows[some], some))
+            self.metrics["diagonal"] = self._first
         metric = min(self.metrics, key=lambda name: self.metrics[name].error)
         plain = self._leading or Choice(metric, "Matern 3/2", 1.0, self._first_alpha(metric))
         return min(self._found, key=lambda choice: choice.error, default=plain)
+
+    def judged(self, choice: Choice) -> tuple[Array, Array]:
+        """Return the numbers of the rows that judged a choice of ``run``, and its leave-one-out residuals (n, k)."""
+        some = self._systems[choice.metric].sample.rows
+        solution = self._system(choice).solve(
+            self._Y[some], choice.alpha, self._weight[some], left_out=self._left_out[some]
+        )
+        assert solution.loo_residuals is not None  # noqa: S101, for the type checker
+        return some, solution.loo_residuals
 
     def low_order(self, local_residuals: Array) -> LowOrderChoice | None:
         """Return the best kernel of low order, None where it cannot come near the local model.
@@ -217,28 +243,26 @@ class Search:
 
     def _choose_scaling(self) -> ColumnScaling:
         """Take the scaling with the least error of a fit without a metric."""
-        some = self._sample(_SAMPLE_ROWS)
-        best, least = None, np.inf
+        some = self._some = self._sample(_SAMPLE_ROWS)
+        best: tuple[ColumnScaling, MetricFit] | None = None
         for method in self._methods:
             start = time.monotonic()
             scaling = ColumnScaling.of(self._raw, method, np.random.RandomState(self._seed), self._weight)
             rows = scaling.transform(self._raw[some], self._dtype)
             fit = first_fit(self._metric_rows(rows, some))
             self._note("columns", method, fit.error, start)
-            if fit.error < least:
-                best, least = scaling, fit.error
+            if best is None or fit.error < best[1].error:
+                best = scaling, fit
             if self._late():
                 break
         assert best is not None  # noqa: S101
-        return best
+        self._first = best[1]
+        return best[0]
 
-    def _learn_metrics(self, rows: Array) -> None:
-        """Learn a diagonal and a full metric, each the best of a few rounds."""
-        some = self._sample(_SAMPLE_ROWS)
-        sample = self._metric_rows(rows[some], some)
-        start = time.monotonic()
-        first = self._first = first_fit(sample)
-        self._note("metric", "none", first.error, start)
+    def _learn_metrics(self) -> None:
+        """Learn a diagonal and a full metric, each the best of a few rounds, from the fit that chose the scaling."""
+        first = self._first
+        sample = self._metric_rows(self._rows[self._some], self._some)
         best_of_all = first
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         for name, full in (("diagonal", False), ("full", True)):
@@ -262,14 +286,12 @@ class Search:
             self.metrics["no"] = first
 
     def _choose_kernel(self) -> Choice:
-        queries = self._rng.permutation(len(self._rows))[:_LEAVES]
-        small = len(self._rows) <= _SMALL_TABLE
+        size = min(self._leaf_rows, (2 if self._is_small else 1) * _LEAF_ROWS)
+        self._queries = self._drawn_queries(-(-_LEAVES * _LEAF_ROWS // size))
         starts: list[Choice] = []
         pairs = self._pairs()
         for metric in self.metrics:
-            self._prepare(
-                metric, queries[: _LEAVES // 2 if small else None], (2 if small else 1) * _LEAF_ROWS, _LANDMARKS
-            )
+            self._prepare(metric, self._queries, size, _LANDMARKS)
             for family, scales in ((family, scales) for (one, family), scales in pairs.items() if one == metric):
                 firsts = (Choice(metric, family, scale, self._first_alpha(metric)) for scale in scales)
                 starts.append(min((self._tried("kernel", one) for one in firsts), key=lambda choice: choice.error))
@@ -279,8 +301,24 @@ class Search:
         best = self.leaders[0]
         best = self._walk("alpha", best, alpha=3.0)
         best = self._walk("scale", best, scale=2**0.5)
-        best = self._walk("alpha", best, alpha=3.0)
-        return best if small else self._last_alpha(best, queries)
+        return self._walk("alpha", best, alpha=3.0) if self._is_small else best  # else ``refined`` has the last word
+
+    def _drawn_queries(self, n_leaves: int) -> Array:
+        """Draw the rows whose leaves judge kernels. Where all have one target, a row with another replaces the first.
+
+        Every kernel predicts rows of one target without error, and says nothing by that.
+        """
+        queries = self._rng.permutation(len(self._rows))[:n_leaves]
+        typical = self._Y[queries[0]]
+        if np.all(self._Y[queries] == typical):
+            others = np.flatnonzero((typical != self._Y).any(axis=1))
+            queries[:1] = self._rng.permutation(others)[:1] if len(others) else queries[:1]
+        return queries
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether the leaves that choose a kernel are those of the final model already."""
+        return len(self._raw) <= _SMALL_TABLE
 
     def _pairs(self) -> dict[tuple[str, str], tuple[float, ...]]:
         """Return the metrics and kernels to try, each with its first scales."""
@@ -292,13 +330,6 @@ class Search:
             metric = choice.metric if choice.metric in self.metrics else "diagonal"
             pairs[metric, choice.family] = (choice.scale,)
         return pairs
-
-    def _last_alpha(self, best: Choice, queries: Array) -> Choice:
-        """Return a choice with the ridge that is best on leaves of the size of the final ones."""
-        self._held.clear()
-        self._leading, self._found = best, []
-        self._prepare(best.metric, queries[:_LAST_LEAVES], _LAST_LEAF_ROWS, _LAST_LANDMARKS)
-        return self._walk("last alpha", self._tried("last alpha", best), alpha=_LAST_STEP)
 
     def _walk(self, step: str, best: Choice, *, scale: float = 1.0, alpha: float = 1.0) -> Choice:
         """Multiply scale or alpha by a factor, or else divide by it, while the error falls."""
@@ -350,21 +381,21 @@ class Search:
         """Cut the rows in the space of a metric, and keep the leaves of a few rows that all metrics share."""
         fit = self.metrics[metric]
         rows = self._rows @ (fit.transform / fit.unit).astype(self._dtype)
-        tree = RandomTree.of(rows, min(self._leaf_rows, leaf_rows), np.random.RandomState(self._seed))
-        sample = LeafSample.around(tree, rows[queries])
+        sample = LeafSample.around(rows, leaf_rows, queries, np.random.RandomState(self._seed))
         landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:n_landmarks])]
         self._systems[metric] = _MetricLeaves(rows[sample.rows], sample, landmarks, self._difficulty(sample.rows))
 
     def _difficulty(self, some: Array) -> float:
-        """Return the error of the fit without a metric on some rows, relative to its error on all rows.
+        """Return the error of the best quick fit on some rows, relative to its error on all rows.
 
         The leaves of two metrics hold different rows, some of them harder. Errors in this unit can be compared.
         """
-        if not self._first.error > 0:
+        fit = min([self._first, *self.metrics.values()], key=lambda one: one.error)
+        if not fit.error > 0:
             return 1.0
         share = self._weight[some] / self._weight[some].sum()
-        squares = share @ np.square(self._Y[some] - self._first.predict(self._rows[some]))
-        return max(float(np.mean(squares / self._variance)) / self._first.error, _LEAST_DIFFICULTY)
+        squares = share @ np.square(self._Y[some] - fit.predict(self._rows[some]))
+        return max(float(np.mean(squares / self._variance)) / fit.error, _LEAST_DIFFICULTY)
 
     def _first_alpha(self, metric: str) -> float:
         return float(np.clip(self.metrics[metric].alpha, *_FIRST_ALPHAS))

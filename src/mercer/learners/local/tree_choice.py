@@ -10,6 +10,7 @@ from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.boosted_trees import BoostedTrees, CrossFit
 from mercer.learners.local.encoding import TableEncoding
+from mercer.learners.local.low_order import blend
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.learners.local.search import Choice, Search
@@ -20,6 +21,8 @@ from mercer.solvers.local.leaf_sample import variances
 _LEAST_ROWS = 500
 # Targets that have a column each, at most.
 _MOST_TARGETS = 16
+# The error of a search with columns of trees, relative to that of a mean with trees, below which the columns are taken.
+_CLEARLY = 0.95
 
 NewSearch = Callable[[Array, Sequence[str], Sequence[Choice]], Search]
 
@@ -50,6 +53,8 @@ class Found:
 class TreeChoice:
     """A search without trees and, where trees may help, one with their predictions as columns.
 
+    Columns must be better than a mean of both models, by more than the errors of a few leaves may tell.
+
     Parameters
     ----------
     numbers : ndarray of shape (n, d)
@@ -74,6 +79,11 @@ class TreeChoice:
 
     def best(self, encoding: TableEncoding, trials: Sequence[Trial] = ()) -> Found:
         """Return the search of the lower error; its trials are those given and those of both searches."""
+        found = self._chosen(encoding, trials)
+        with one_blas_thread():
+            return replace(found, choice=found.search.refined(found.choice))
+
+    def _chosen(self, encoding: TableEncoding, trials: Sequence[Trial]) -> Found:
         search = self.new_search(self.numbers, METHODS, ())
         for trial in trials:
             search.note(trial)
@@ -96,7 +106,7 @@ class TreeChoice:
         if other.search.ended == "interrupted":
             search.ended = "interrupted"
             return plain
-        if not other.choice.error < plain.choice.error:
+        if other.search.ended != "done" or not self._gain(plain, other, trees[1]) < _CLEARLY:
             return plain
         other.search.trials = search.trials
         return other
@@ -107,10 +117,30 @@ class TreeChoice:
         if found is None:
             return None
         trees, predicted = found
-        squares = self.held.weight @ (self.held.Y - predicted) ** 2 / self.held.weight.sum()
-        error = float(np.mean(squares / variances(self.held.Y, self.held.weight)))
+        everything = np.arange(len(predicted))
+        error = self._error(self.held.Y - predicted, everything)
         plain.search.note(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
         return found
+
+    def _gain(self, plain: Found, other: Found, predicted: Array) -> float:
+        """Return the error of a search with columns of trees, relative to that of the best mean without such columns.
+
+        The leaves of both searches hold different rows, some of them harder. Both errors are in units of the error of
+        the trees, ``predicted`` (n, k), on the same rows.
+        """
+        with one_blas_thread():
+            rows, residuals = plain.search.judged(plain.choice)
+            others, with_columns = other.search.judged(other.choice)
+        of_trees = self.held.Y - predicted
+        share = blend(residuals, of_trees[rows], self.held.weight[rows], variances(self.held.Y, self.held.weight))
+        mean = (1 - share) * residuals + share * of_trees[rows]
+        units = [max(self._error(of_trees[some], some), np.finfo(np.float64).tiny) for some in (rows, others)]
+        return self._error(with_columns, others) / units[1] / max(self._error(mean, rows) / units[0], 1e-300)
+
+    def _error(self, residuals: Array, rows: Array) -> float:
+        """Return the mean square of the residuals of some rows in units of the variance of all."""
+        share = self.held.weight[rows] / self.held.weight[rows].sum()
+        return float(np.mean(share @ residuals**2 / variances(self.held.Y, self.held.weight)))
 
     def _with_trees(self, plain: Found, trees: BoostedTrees, predicted: Array) -> Found:
         search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method], plain.search.leaders)

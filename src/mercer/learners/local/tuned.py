@@ -266,7 +266,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         time_budget: float | None = None,
         n_trees: int = 3,
         leaf_rows: int | None = None,
-        n_landmarks: int = 512,
+        n_landmarks: int = 256,
         max_rows: int | None = None,
         class_weight: ClassWeight = None,
         keep_interrupted: bool = False,

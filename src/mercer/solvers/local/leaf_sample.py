@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer._typing import Array, Rows
 from mercer.solvers.local.leaf_ridge import LeafSystem
-from mercer.solvers.local.trees import RandomTree
+from mercer.solvers.local.trees import RandomTree, leaves_of
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,19 @@ class LeafSample:
         >>> len(sample.rows), [len(leaf) for leaf in sample.leaves]
         (40, [20, 20])
         """
-        return cls._of(tree, np.sort(rng.permutation(tree.n_leaves)[:n_leaves]))
+        chosen = np.sort(rng.permutation(tree.n_leaves)[:n_leaves])
+        return cls._of([tree.leaves[b] for b in chosen])
 
     @classmethod
-    def around(cls, tree: RandomTree, X: Rows) -> "LeafSample":
-        """Take the leaves of some rows, so that two trees can be compared on the same rows."""
-        return cls._of(tree, np.unique(tree.leaf_of(X)))
+    def around(cls, X: Rows, leaf_rows: int, queries: Array, rng: np.random.RandomState) -> "LeafSample":
+        """Take the leaves of some rows, given by their numbers: two metrics can be compared on the same rows.
+
+        The other leaves of the tree are not grown.
+        """
+        return cls._of(leaves_of(X, leaf_rows, queries, rng))
 
     @classmethod
-    def _of(cls, tree: RandomTree, chosen: Array) -> "LeafSample":
-        parts = [tree.leaves[b] for b in chosen]
+    def _of(cls, parts: list[Array]) -> "LeafSample":
         ends = np.cumsum([len(part) for part in parts])
         return cls(
             np.concatenate(parts), [np.arange(b - len(part), b) for b, part in zip(ends.tolist(), parts, strict=True)]

@@ -123,6 +123,29 @@ class RandomTree:
         require(np.all((self.children < 0) | (self.children > nodes)), "a child must follow its parent")
 
 
+def leaves_of(X: Rows, leaf_rows: int, rows: Array, rng: np.random.RandomState) -> list[Array]:
+    """Return the leaves (row numbers) of a random tree that hold some of the rows; nodes without these are not split.
+
+    Time O(n d) and a little more, whatever the number of levels: each level halves the rows that are left.
+
+    >>> X = np.random.RandomState(0).randn(100, 2)
+    >>> [len(leaf) for leaf in leaves_of(X, 30, np.array([7, 7]), np.random.RandomState(0))]
+    [25]
+    """
+    growing, wanted, found = _Growing(X, leaf_rows, rng), np.zeros(X.shape[0], dtype=bool), []
+    wanted[rows] = True
+    waiting = [np.arange(X.shape[0])]
+    while waiting:
+        some = waiting.pop()
+        if not wanted[some].any():
+            continue
+        if len(some) <= leaf_rows:
+            found.append(some)
+        else:
+            waiting += reversed(growing.split(some))
+    return found
+
+
 class _Growing:
     """The nodes of a tree while it grows, depth first: a child has a greater number than its parent."""
 
@@ -144,7 +167,7 @@ class _Growing:
             if is_leaf:
                 self._leaves.append(rows)
                 continue
-            left, right = self._split(rows)
+            left, right = self.split(rows)
             waiting += [(right, number, 1), (left, number, 0)]
         return RandomTree(
             np.array(self._directions).reshape(len(self._directions), self._X.shape[1]),
@@ -154,7 +177,7 @@ class _Growing:
             np.cumsum([len(leaf) for leaf in self._leaves]).astype(np.int64),
         )
 
-    def _split(self, rows: Array) -> tuple[Array, Array]:
+    def split(self, rows: Array) -> tuple[Array, Array]:
         direction = self._direction(rows)
         values = _along(self._X, rows, direction)
         order = np.argsort(values, kind="stable")
