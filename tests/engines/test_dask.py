@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -529,3 +530,23 @@ def test_a_killed_worker_changes_no_bit(client):
     for _ in range(3):
         np.testing.assert_array_equal(model.fit(*_arrays(X, y > 0)).coef_, expected)
     thread.join()
+
+
+def test_a_fit_goes_on_after_all_workers_were_lost_at_once(client):
+    """Partitions are slow, so that all of them are still to be computed when the workers are lost."""
+    X, y, _ = _rows()
+    model = KernelRidge(Gaussian(), alpha=1.0, **FEW)
+    expected = model.fit(*_arrays(X, y)).coef_
+    slow, target = (part.map_blocks(lambda rows: time.sleep(1.0) or rows, dtype=part.dtype) for part in _arrays(X, y))
+    pids = list(client.run(os.getpid).values())
+    thread = threading.Timer(0.7, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids])
+    thread.start()
+    with ThreadPoolExecutor(1) as fits:
+        fit = fits.submit(model.fit, slow, target)
+        try:
+            fit.result(timeout=150)
+        except TimeoutError:
+            client.restart()  # ends the fit
+            raise
+    thread.join()
+    np.testing.assert_array_equal(model.coef_, expected)

@@ -162,10 +162,12 @@ class Dask:
         return (lambda number: self._load(source, number)) if kept is None else kept.__getitem__
 
     def _load(self, source: DaskSource, number: int) -> Future[Bundle]:
-        """Return the future of a partition, which a worker in turn computes, or any other."""
-        names = sorted(self._workers())
-        turn = [names[number % len(names)]] if names else None
-        return self.client.compute(source.loads[number], workers=turn, allow_other_workers=True)
+        """Return the future of a partition.
+
+        On purpose without ``workers=``: if all workers are lost at once, tasks that name workers wait for ever, even
+        with ``allow_other_workers``, because Dask does not offer them to workers that come later.
+        """
+        return self.client.compute(source.loads[number])
 
     def _can_keep(self, source: DaskSource) -> bool:
         limits = [worker["memory_limit"] or np.inf for worker in self._workers().values()]
