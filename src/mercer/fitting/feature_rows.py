@@ -37,7 +37,7 @@ _NOT_MEASURED = 2**24
 # D x D matrices that a preconditioner takes: the features of a block, their products, the same shifted, its factor.
 _GRAM_MATRICES = 6
 # Rows per feature that a preconditioner is made of, if they are at most the quarter of all rows: with 32 rows per
-# feature, Newton-CG takes a third of the passes that it takes with 2. Their products take 16 D^3 multiplications.
+# feature, Newton-CG takes half of the passes that it takes with 2. Their products take 16 D^3 multiplications.
 GRAM_ROWS_PER_FEATURE = 32
 _LEAST_GRAM_ROWS_PER_FEATURE = 2
 _GRAM_SHARE = 0.25

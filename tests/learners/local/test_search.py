@@ -8,7 +8,8 @@ import pytest
 from mercer import Metric
 from mercer.fitting import HeldTargets, Numbers
 from mercer.kernels import ScaledColumns
-from mercer.learners.local.search import Choice, Search
+from mercer.learners.local.choice import Choice
+from mercer.learners.local.search import Search
 
 FLOAT64 = np.dtype(np.float64)
 

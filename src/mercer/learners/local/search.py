@@ -1,7 +1,7 @@
 """The search of a tuned estimator: scaling of columns, metric, kernel, scale and ridge, by leave-one-out errors."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,8 @@ import numpy as np
 from mercer._typing import Array
 from mercer.checkpoints import kept
 from mercer.fitting import HeldTargets, Targets
-from mercer.kernels import ExponentialPower, Gaussian, Kernel, Laplacian, Matern, Metric, ScaledColumns
+from mercer.kernels import Kernel
+from mercer.learners.local.choice import FAMILIES, Choice
 from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, sample_features
 from mercer.learners.local.metrics import MetricFit, MetricRows, first_fit, learned_metrics
 from mercer.learners.local.report import Trial
@@ -26,16 +27,9 @@ _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 _LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 4, 128, 512, 4096
 # Leaves, rows per leaf and landmarks of the fits that choose the last ridge, and the step: the final leaves are larger.
 _LAST_LEAVES, _LAST_LEAF_ROWS, _LAST_LANDMARKS, _LAST_STEP = 5, 1024, 128, 3.0
-# Kernels of a distance r in units of the median Euclidean distance, with the scales at which they begin.
-_FAMILIES: Mapping[str, tuple[Callable[[float], Kernel], tuple[float, ...]]] = {
-    "L1 Laplace": (lambda scale: Laplacian(gamma=1 / scale), (2.0, 8.0)),
-    "Laplace": (lambda scale: ExponentialPower(1.0, length_scale=scale), (1.4, 5.6)),
-    "Matern 3/2": (lambda scale: Matern(1.5, length_scale=scale), (1.0,)),
-    "Gaussian": (lambda scale: Gaussian(gamma=0.5 / scale**2), (1.0,)),
-}
 # Kernels that are tried with each metric. That of L1 distances is no kernel of rotated columns.
 # Without a metric few are tried: many columns of like kind (pixels) leave too little to learn one from.
-_TRIED = {"diagonal": tuple(_FAMILIES), "full": ("Laplace", "Matern 3/2"), "no": ("Laplace", "Matern 3/2")}
+_TRIED = {"diagonal": tuple(FAMILIES), "full": ("Laplace", "Matern 3/2"), "no": ("Laplace", "Matern 3/2")}
 # Matrices of kernels that are held for other ridges.
 _HELD = 3
 # Pairs of metric and kernel whose scale is improved.
@@ -52,29 +46,6 @@ _LEAST_DIFFICULTY = 0.01
 # Bounds of the scale, and of the ridge, which float32 factors set.
 _SCALES, _ALPHAS = (0.05, 60.0), (2e-4, 30.0)
 _FIRST_ALPHAS = (1e-3, 3.0)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A point of the search: metric, kernel family, scale and ridge, with its error."""
-
-    metric: str
-    family: str
-    scale: float
-    alpha: float
-    error: float = np.inf
-
-    @property
-    def described(self) -> dict[str, str]:
-        """The choice in words, for a report."""
-        return {
-            "metric": self.metric,
-            "kernel": f"{self.family}, scale {self.scale:.3g}",
-            "alpha": f"{self.alpha:.3g}",
-        }
-
-    def __str__(self) -> str:
-        return f"{self.family}, {self.metric} metric, scale {self.scale:.3g}, alpha {self.alpha:.3g}"
 
 
 @dataclass(frozen=True)
@@ -225,11 +196,7 @@ class Search:
     def kernel(self, choice: Choice) -> Kernel:
         """Return the kernel of a choice, of scaled rows."""
         fit = self.metrics[choice.metric]
-        inner = _FAMILIES[choice.family][0](choice.scale)
-        transform = fit.transform / fit.unit
-        if choice.metric != "full":
-            return ScaledColumns(inner, tuple(np.diagonal(transform).tolist()))
-        return Metric(inner, transform)
+        return choice.kernel(fit.transform / fit.unit)
 
     def _sample(self, n_rows: int) -> Array:
         n = len(self._raw)
@@ -323,8 +290,8 @@ class Search:
     def _pairs(self) -> dict[tuple[str, str], tuple[float, ...]]:
         """Return the metrics and kernels to try, each with its first scales."""
         if not self.leaders:
-            return {(metric, name): _FAMILIES[name][1] for metric in self.metrics for name in _TRIED[metric]}
-        pairs = {(metric, name): _FAMILIES[name][1][:1] for metric, name in _ALWAYS}
+            return {(metric, name): FAMILIES[name][1] for metric in self.metrics for name in _TRIED[metric]}
+        pairs = {(metric, name): FAMILIES[name][1][:1] for metric, name in _ALWAYS}
         for choice in self.leaders[:_TAKEN_OVER]:
             # A metric that is no better than none on the new columns is not among the metrics.
             metric = choice.metric if choice.metric in self.metrics else "diagonal"
@@ -373,8 +340,8 @@ class Search:
         if key not in self._held:
             for old in list(self._held)[: 1 - _HELD]:
                 del self._held[old]
-            leaves, kernel = self._systems[choice.metric], _FAMILIES[choice.family][0](choice.scale)
-            self._held[key] = LeafSystem(kernel, leaves.rows, leaves.sample.leaves, leaves.landmarks, hold=True)
+            leaves = self._systems[choice.metric]
+            self._held[key] = LeafSystem(choice.inner, leaves.rows, leaves.sample.leaves, leaves.landmarks, hold=True)
         return self._held[key]
 
     def _prepare(self, metric: str, queries: Array, leaf_rows: int, n_landmarks: int) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.boosted_trees import BoostedTrees, CrossFit
+from mercer.learners.local.choice import Choice
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.low_order import blend
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
-from mercer.learners.local.search import Choice, Search
+from mercer.learners.local.search import Search
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.leaf_sample import variances
 

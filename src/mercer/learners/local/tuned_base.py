@@ -20,12 +20,13 @@ from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.local.blended import BlendedScores
 from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.category_choice import CategoryChoice
+from mercer.learners.local.choice import Choice
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.low_order import LowOrderRidge, blend
 from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
-from mercer.learners.local.search import Choice, Search
+from mercer.learners.local.search import Search
 from mercer.learners.local.training_table import OtherRows, TrainingTable, rows_to_hold
 from mercer.learners.local.tree_choice import Found, TreeChoice
 from mercer.learners.training_rows import training_rows
