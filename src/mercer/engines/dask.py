@@ -39,7 +39,7 @@ class Client(Protocol):
     def submit(self, work: Callable[..., T], *args: object, pure: bool) -> Future[T]:
         """Let a worker call a function; futures among its arguments become their values there."""
 
-    def compute(self, value: Delayed, *, workers: list[str] | None, allow_other_workers: bool) -> Future[Bundle]:
+    def compute(self, value: Delayed) -> Future[Bundle]:
         """Let a worker compute a delayed value."""
 
     def run(self, work: Callable[[], T], *, workers: list[str], on_error: str) -> dict[str, T]:
