@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import mercer
-from mercer import LocalKernelRidge, LocalKernelRidgeClassifier, config_context
+from mercer import LocalKernelRidge, LocalKernelRidgeClassifier, Matern, config_context
 
 SMALL = {"leaf_rows": 300, "n_landmarks": 40}
 LEARNERS = [LocalKernelRidge(**SMALL), LocalKernelRidgeClassifier(**SMALL)]
@@ -33,6 +33,21 @@ def test_data_frames_are_known_by_the_names_of_their_columns(table):
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(pandas.DataFrame(X, columns=list("abd")))
+
+
+def test_many_leaves_are_prepared_once_per_block_of_many_rows(rng, monkeypatch):
+    X, new = rng.standard_normal((800, 2)), rng.standard_normal((3000, 2))
+    model = LocalKernelRidge(Matern(1.5), leaf_rows=10, n_landmarks=20, n_trees=2, alpha=0.1, random_state=0)
+    model.fit(X, X[:, 0])
+    expected, prepared, evaluator = model.predict(new), [], Matern.evaluator
+
+    def counted(kernel, rows, dtype):
+        prepared.append(len(rows))
+        return evaluator(kernel, rows, dtype)
+
+    monkeypatch.setattr(Matern, "evaluator", counted)
+    np.testing.assert_array_equal(model.predict(new), expected)
+    assert 0 < len(prepared) <= sum(tree.n_leaves for tree in model.trees_)
 
 
 def test_memory_is_counted_before_the_work(rng):

@@ -20,7 +20,7 @@ def _close(found, expected):
 
 
 def test_blocks_are_scored_as_arrays(table, regressor, classifier, monkeypatch):
-    monkeypatch.setattr("mercer.learners.local.blended._PREDICTED_ROWS", 64)
+    monkeypatch.setattr("mercer.learners.local.base.LocalLearner.most_rows_to_score", 64)
     X, y = table
     classes, labels = classifier
     new = X[600:]

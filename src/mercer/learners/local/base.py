@@ -31,8 +31,9 @@ from mercer.validation import check_integer, check_memory, check_real
 _CHOICE_LEAVES, _CHOICE_LANDMARKS = 5, 256
 # Values of alpha that are tried, as multiples of the mean of k(x, x): float32 factors fail below.
 _ALPHAS = np.logspace(-4, 1, 11)
-# Rows per block of a prediction: one of so many shares of all rows, between these numbers of rows.
-_SHARES, _LEAST_ROWS, _MOST_ROWS = 8, 1024, 2**14
+# Rows per block of a prediction: one of so many shares of all rows, between these numbers of rows, and at least so many
+# per leaf: a thread prepares the rows of a leaf once per block, which takes the time of about 20 predictions.
+_SHARES, _LEAST_ROWS, _MOST_ROWS, _ROWS_PER_LEAF = 8, 1024, 2**14, 64
 # Kernel values that a thread holds for the rows of a prediction.
 _TILE_ENTRIES = 2**20
 
@@ -198,7 +199,23 @@ class LocalLearner(Learner):
 
     def _scores(self, X: RowsLike | Blocks) -> Array:
         """Return the scores of rows (n, k), an array or ``Blocks``."""
-        return self._results(X, self._block_scores, "score", _rows_to_score)
+        return self._results(X, self._block_scores, "score", self._rows_to_score)
+
+    @property
+    def most_rows_to_score(self) -> int:
+        """The rows per block of predictions, where there are as many."""
+        return max(_MOST_ROWS, self._rows_for_all_leaves)
+
+    def _rows_to_score(self, blocks: Blocks) -> int:
+        """Return the rows per block of a prediction, whatever the number of threads."""
+        if blocks.n_rows is None:
+            return self.most_rows_to_score
+        least = max(_LEAST_ROWS, self._rows_for_all_leaves)
+        return int(np.clip(-(-blocks.n_rows // _SHARES), least, self.most_rows_to_score))
+
+    @property
+    def _rows_for_all_leaves(self) -> int:
+        return _ROWS_PER_LEAF * max(tree.n_leaves for tree in self.trees_)
 
     def _block_scores(self, X: Rows) -> Array:
         """Return the scores of some rows, in the precision of these."""
@@ -219,11 +236,11 @@ class LocalLearner(Learner):
             leaf = tree.leaf_of(X)
             order = np.argsort(leaf, kind="stable")
             ends = np.searchsorted(leaf[order], np.arange(tree.n_leaves), side="right")
+            leaves = tree.leaves
 
-            def work(b: int, tree: RandomTree = tree, dual: Array = dual, coef: Array = coef) -> None:
+            def work(b: int, leaves: list[Array] = leaves, dual: Array = dual, coef: Array = coef) -> None:
                 rows = order[ends[b - 1] if b else 0 : ends[b]]  # noqa: B023 - used before the next tree
-                members, centres = tree.order[tree.slices[b]], self._rows[tree.order[tree.slices[b]]]
-                weights = dual[members]
+                centres, weights = self._rows[leaves[b]], dual[leaves[b]]
                 if self._landmarks is not None:
                     centres, weights = _stack(self._landmarks, centres), np.concatenate([coef[b], weights])
                 values = self._inner_kernel.evaluator(centres, self._rows.dtype)
@@ -315,13 +332,6 @@ class LocalLearner(Learner):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
-
-
-def _rows_to_score(blocks: Blocks) -> int:
-    """Return the rows per block of a prediction, whatever the number of threads."""
-    if blocks.n_rows is None:
-        return _MOST_ROWS
-    return int(np.clip(-(-blocks.n_rows // _SHARES), _LEAST_ROWS, _MOST_ROWS))
 
 
 def _scales(Y: Array) -> Array:

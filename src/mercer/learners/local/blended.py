@@ -22,9 +22,6 @@ from mercer.learners.local.training_table import dense_table
 from mercer.learners.training_rows import check_width
 from mercer.stats import Accuracy, Determination
 
-# Rows per block of predictions.
-_PREDICTED_ROWS = 2**14
-
 
 class Prepared(NamedTuple):
     """Prepared rows, and the scores (n, k) of boosted trees that are no columns of these; None without such trees."""
@@ -57,7 +54,7 @@ class BlendedScores(Learner):
             )
         if isinstance(X, Blocks):
             check_width(self, X)
-            parts = X.recut(_PREDICTED_ROWS, name, missing=True).labelled()
+            parts = X.recut(self.model_.most_rows_to_score, name, missing=True).labelled()
             return np.concatenate([work(self._prepared(dense_table(name, block))) for block in parts])
         return work(self._prepared(RawTable.of(name, self.preparation_.checked(X, reset=False))))
 
