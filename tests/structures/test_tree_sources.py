@@ -1,6 +1,7 @@
 """Trees from source code, XML and JSON; cycles and other things that are no trees."""
 
 import ast
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -27,6 +28,14 @@ def test_json():
     labels, parents = of_json(0, '{"b": [1, "x"], "a": null}')
     assert labels == ["{}", "a", "null", "b", "[]", "1", '"x"']
     assert parents == [-1, 0, 1, 0, 3, 4, 4]
+
+
+def test_objects_that_say_what_they_are_need_no_name_of_a_reader():
+    code, element = ast.parse("x = f(1)"), ElementTree.fromstring("<a b='1'>two words<c/></a>")
+    mixed = Trees([code, element, ElementTree.ElementTree(element), {"a": [1, None]}])
+    apart = [Trees.of_code([code]), Trees.of_xml([element, element]), Trees.of_json([{"a": [1, None]}])]
+    for name in ("labels", "parents"):
+        np.testing.assert_array_equal(getattr(mixed, name), np.concatenate([getattr(one, name) for one in apart]))
 
 
 def test_kernels_of_parsed_trees():

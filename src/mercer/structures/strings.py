@@ -12,6 +12,10 @@ from mercer.structures.objects import as_list, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
 
+# What to do with lists of words or numbers.
+_OF_TOKENS = "Lists of tokens are for Spectrum(k, tokens=True); or join the tokens to one text."
+
+
 @part("Strings")
 class Strings(Ragged):
     """Strings as bytes: text is encoded in UTF-8, so that a letter outside ASCII is several bytes.
@@ -52,7 +56,9 @@ class Strings(Ragged):
             elif isinstance(text, bytes):
                 encoded.append(text)
             else:
-                raise refuse(owner, name, i, "must be text (str or bytes)", text, "Convert it, or leave the row out.")
+                is_list = isinstance(text, list | tuple)
+                way_out = _OF_TOKENS if is_list else "Convert it, or leave the row out."
+                raise refuse(owner, name, i, "must be text (str or bytes)", text, way_out)
         text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         return cls._with({"letters": ends_of([len(part) for part in encoded])}, {"text": text}, np.float32)
 

@@ -53,6 +53,15 @@ def of_json(i: int, value: object) -> tuple[list[str], list[int]]:
     return _walked(i, value, lambda node: _of_value(i, node))
 
 
+def reader_of(tree: object) -> Callable[[int, object], tuple[list[str], list[int]]] | None:
+    """Return the function above for an object whose type says what it is; None for text and others."""
+    if isinstance(tree, ast.AST):
+        return of_code
+    if isinstance(tree, ElementTree.Element | ElementTree.ElementTree):
+        return of_xml
+    return of_json if isinstance(tree, dict) else None
+
+
 def _walked(i: int, root: object, children: _Children) -> tuple[list[str], list[int]]:
     """Return labels and parents in preorder, without recursion: trees may be deep. A node inside itself is refused."""
     labels: list[str] = []

@@ -11,7 +11,10 @@ from mercer.structures import tree_sources
 from mercer.structures.objects import as_list, label_number, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
-_WAY_OUT = 'Write "(S (NP dogs) (VP bark))", nested tuples ("S", ("NP", "dogs"), ...), or (labels, parents).'
+_WAY_OUT = (
+    'Write "(S (NP dogs) (VP bark))", nested tuples ("S", ("NP", "dogs"), ...), or (labels, parents); Trees.of_code, '
+    "Trees.of_xml and Trees.of_json read text."
+)
 
 
 @part("Trees")
@@ -22,7 +25,8 @@ class Trees(Ragged):
     ----------
     X : list of trees
         Each bracketed text such as ``"(S (NP dogs) (VP bark))"``; nested tuples ``(label, child, ...)``, in which a
-        leaf may be its label alone; or a pair of lists (labels, parents), with -1 for the parent of the root.
+        leaf may be its label alone; a pair of lists (labels, parents), with -1 for the parent of the root; or a node of
+        ``ast``, an element of XML or a dict.
 
     Examples
     --------
@@ -134,6 +138,8 @@ def _tree(owner: str, name: str, i: int, tree: object) -> tuple[Array, Array]:
         labels, parents = list(tree[0]), [int(parent) for parent in tree[1]]
     elif isinstance(tree, tuple) and tree:
         labels, parents = _flattened(tree)
+    elif (read := tree_sources.reader_of(tree)) is not None:
+        labels, parents = read(i, tree)
     else:
         raise refuse(owner, name, i, "must be a tree", tree, _WAY_OUT)
     numbers = np.empty(len(labels), dtype=np.int64)
