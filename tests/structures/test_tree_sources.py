@@ -31,7 +31,9 @@ def test_json():
 
 
 def test_objects_that_say_what_they_are_need_no_name_of_a_reader():
-    code, element = ast.parse("x = f(1)"), ElementTree.fromstring("<a b='1'>two words<c/></a>")
+    code, element = ast.parse("x = f(1)"), ElementTree.Element("a", b="1")
+    element.text = "two words"
+    ElementTree.SubElement(element, "c")
     mixed = Trees([code, element, ElementTree.ElementTree(element), {"a": [1, None]}])
     apart = [Trees.of_code([code]), Trees.of_xml([element, element]), Trees.of_json([{"a": [1, None]}])]
     for name in ("labels", "parents"):

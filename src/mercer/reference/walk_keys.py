@@ -35,16 +35,17 @@ def walk_keys(
             Counter({int(joined(np.uint64(seed), label)): 1}) for label in labels[first:last].astype(np.uint64)
         ]
         for step in range(length + 1):
-            if step:
-                at = [_arrived(v, first, nodes, neighbours, labels, edge_labels, at) for v in range(first, last)]
-            number = sum(len(found) for found in at)
-            if n + number > room:
-                return -1
-            entries = [entry for found in at for entry in sorted(found.items())] if written else []
-            for hashed, count in entries:
-                out_keys[n], out_counts[n], out_steps[n] = as_key(np.uint64(hashed)), count, step
-                n += 1
-            n += 0 if written else number
+            before, at = at, []
+            for v in range(first, last):
+                ended = before[v - first]
+                if step:
+                    ended = _arrived(v, first, nodes, neighbours, labels, edge_labels, before)
+                if n + len(ended) > room:
+                    return -1
+                at.append(ended)
+                for place, (hashed, count) in enumerate(sorted(ended.items()) if written else [], n):
+                    out_keys[place], out_counts[place], out_steps[place] = as_key(np.uint64(hashed)), count, step
+                n += len(ended)
         if written:
             out_pointers[0], out_pointers[g + 1] = 0, n
     return n

@@ -11,7 +11,6 @@ from mercer.state import part, require
 from mercer.structures.objects import as_list, refuse
 from mercer.structures.ragged import Ragged, ends_of
 
-
 # What to do with lists of words or numbers.
 _OF_TOKENS = "Lists of tokens are for Spectrum(k, tokens=True); or join the tokens to one text."
 

@@ -139,7 +139,8 @@ def _tree(owner: str, name: str, i: int, tree: object) -> tuple[Array, Array]:
     elif isinstance(tree, tuple) and tree:
         labels, parents = _flattened(tree)
     elif (read := tree_sources.reader_of(tree)) is not None:
-        labels, parents = read(i, tree)
+        found, parents = read(i, tree)
+        labels = list(found)
     else:
         raise refuse(owner, name, i, "must be a tree", tree, _WAY_OUT)
     numbers = np.empty(len(labels), dtype=np.int64)

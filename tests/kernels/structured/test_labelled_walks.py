@@ -71,11 +71,13 @@ def test_the_map_keeps_the_contract():
     np.testing.assert_allclose((Z @ Z.T).toarray(), LabelledWalks(2)(X))
 
 
-def test_too_many_walks_are_refused():
+def test_too_many_walks_are_refused(monkeypatch):
     rng = np.random.RandomState(0)
-    edges = rng.randint(3000, size=(30_000, 2))
-    with pytest.raises(ValueError, match="Lower length"):
-        LabelledWalks(12)([(edges[edges[:, 0] != edges[:, 1]], rng.randint(50, size=3000).tolist())])
+    graph = [(rng.permutation(200).reshape(100, 2), rng.randint(50, size=200).tolist())]
+    LabelledWalks(12)(graph)
+    monkeypatch.setattr("mercer.kernels.structured.labelled_walks._MOST_WALKS", 2000)
+    with pytest.raises(ValueError, match=r"more than 2000 labels of walks.*Lower length"):
+        LabelledWalks(12)(graph)
 
 
 @pytest.mark.parametrize(("given", "named"), [((-1,), "length"), ((3, 0.0), "decay")])

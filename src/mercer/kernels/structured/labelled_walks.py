@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from mercer import key_core
 from mercer._typing import override
+from mercer.config import memory_budget
 from mercer.kernels.structured.parts import PartDraw, PartKernel
 from mercer.key_core import Keys
 from mercer.structures import Graphs, Ragged
@@ -12,8 +13,9 @@ from mercer.structures.domains import Domain
 from mercer.structures.ragged import other_rows
 from mercer.validation import check_integer, check_real
 
-# Labels of walks of the graphs of a block beyond which a kernel is refused: 3 GiB of keys, counts and steps.
-_MOST_WALKS = 2**27
+# Labels of walks of the graphs of a block beyond which a kernel is refused, and bytes of each: key, count and step, and
+# hashes and counts of two lengths while they are made. At most a quarter of the memory budget is taken.
+_MOST_WALKS, _WALK_BYTES = 2**27, 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,10 +72,11 @@ class LabelledWalks(PartKernel):
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
         if not isinstance(X, Graphs):
             raise other_rows(self, Graphs, X)
-        found = key_core.walk_keys(X, self.length, draw.seed, most=_MOST_WALKS)
+        most = min(_MOST_WALKS, memory_budget().n_bytes // (4 * _WALK_BYTES))
+        found = key_core.walk_keys(X, self.length, draw.seed, most=most)
         if found is None:
             raise ValueError(
-                f"LabelledWalks: length={self.length} gives these graphs more than {_MOST_WALKS} labels of walks. "
+                f"LabelledWalks: length={self.length} gives these graphs more than {most} labels of walks. "
                 "Lower length, or take WeisfeilerLehman, whose cost is linear in the nodes."
             )
         keys, counts, steps = found
