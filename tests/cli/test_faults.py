@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 
+import click
 import pytest
 
 from mercer.checkpoints import FitInterrupted
+from mercer.cli import faults
 
 from .conftest import DATA, OUTPUT, people
 
@@ -159,3 +161,13 @@ def test_a_fit_with_a_checkpoint_that_a_signal_ends_says_how_to_go_on(run, monke
     kept = "interrupted; the fit so far is kept in run/fit-1.*.checkpoint. Run the same command again to go on."
     assert done.exit_code == 128 + number
     assert done.stderr.strip() == f"mercer: error: {kept}"
+
+
+def test_a_note_is_printed_once_per_command(capsys):
+    with click.Context(click.Command("compare")):
+        for message in ("first", "second", "first"):
+            faults.note(message)
+        assert faults.notes_so_far() == ["first", "second"]
+    with click.Context(click.Command("compare")):
+        faults.note("first")
+    assert capsys.readouterr().err.splitlines() == [f"mercer: note: {text}" for text in ("first", "second", "first")]

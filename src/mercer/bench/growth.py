@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.kernel_ridge import KernelRidge as ExactRidge
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 from mercer import limits
 from mercer.bench.comparison import Rows
@@ -150,7 +151,8 @@ def sizes(n_rows: int, first: int = FIRST_ROWS) -> list[int]:
 
 def _measured(model: Contestant, rows: Rows, n_rows: int, clock: Callable[[], float]) -> Step:
     made = model.make()
-    with warnings.catch_warnings():
+    # scikit-learn's trees take as many threads as mercer: more would wait for each other on a machine with other work
+    with warnings.catch_warnings(), threadpool_limits(get_config().threads, user_api="openmp"):
         warnings.simplefilter("ignore")  # of rows far from few training rows: their scores count as they are
         start = clock()
         made.fit(rows.X_train[:n_rows], rows.y_train[:n_rows])

@@ -69,9 +69,11 @@ def standard_input() -> BinaryIO:
 
 
 def note(message: str) -> None:
-    """Print a note to the user, which is not a failure."""
-    sys.stderr.write(f"mercer: note: {printable(message)}\n")
+    """Print a note to the user, which is not a failure; once per command, however often it is said."""
     notes = notes_so_far()
+    if notes is not None and message in notes:
+        return
+    sys.stderr.write(f"mercer: note: {printable(message)}\n")
     if notes is not None:
         notes.append(message)
 
