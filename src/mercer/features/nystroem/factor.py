@@ -9,6 +9,7 @@ from mercer.features.nystroem.candidates import Landmarks
 from mercer.features.nystroem.gram import check_spectrum, gram_of_landmarks, principal_directions
 from mercer.features.nystroem.inverse_root import eigenvectors, trapezoidal, triangular_inverse_root
 from mercer.kernels import Kernel
+from mercer.parallel import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -50,4 +51,6 @@ class Factor:
             return self.inverse_root
         if not by_pca:
             return np.ascontiguousarray(self.projection[:, :rank])
-        return self.projection @ principal_directions(kernel, X, landmarks, self.projection, rank)
+        directions = principal_directions(kernel, X, landmarks, self.projection, rank)
+        with one_blas_thread():
+            return np.asarray(self.projection @ directions)

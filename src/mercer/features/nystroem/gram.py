@@ -35,7 +35,8 @@ def precision(kernel: Kernel, X: Rows) -> np.dtype[np.floating]:
 
 def gram_of_landmarks(kernel: Kernel, chosen: Landmarks, dtype: np.dtype[np.floating]) -> Array:
     """Return W in float64, scaled as drawn, refusing an asymmetric or non-finite one."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    # One thread of BLAS: some processors round a product of two threads in another way.
+    with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         W = kernel.evaluator(chosen.points, np.float64)(chosen.points)
     kernel.check_finite(W)
     gap = float(np.abs(W - W.T).max())
