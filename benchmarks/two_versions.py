@@ -66,7 +66,8 @@ def lines(versions: list[Version]) -> Iterator[tuple[str, list[list[float]]]]:
         if kind == "end":
             return
         if kind == "line":
-            yield str(messages[0]["work"]), times
+            if times[0]:  # a table may report on one timed run in two lines
+                yield str(messages[0]["work"]), times
             times, start = [[], []], time.monotonic()
             for version in versions:
                 version.say("next")
