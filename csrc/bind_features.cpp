@@ -267,6 +267,18 @@ void cell_hashes(const Array<const T, 2>& X, const Array<const T, 2>& inverse_pi
 }
 
 template <class T>
+void absolute_distances(const Array<const T, 2>& X, const Array<const T, 2>& fixed, const Array<T, 2>& out) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<const T> others = matrix<const T, 2>("fixed", fixed);
+    const Matrix<T> target = matrix<T, 2>("out", out);
+    require_equal("fixed.shape[1]", others.n_columns, "X.shape[1]", rows.n_columns);
+    require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("out.shape[1]", target.n_columns, "fixed.shape[0]", others.n_rows);
+    const nb::gil_scoped_release released;
+    kernels<T>().absolute_distances(rows, others, target);
+}
+
+template <class T>
 void landmark_features(const Array<const T, 2>& left, const Array<const T, 2>& right,
                        const Array<const T, 2>& projection, int64_t first, const Array<T, 2>& out) {
     const Matrix<const T> rows = matrix<const T, 2>("left", left), points = matrix<const T, 2>("right", right);
@@ -310,6 +322,8 @@ void bind(nb::module_& m) {
           "scale"_a, "out"_a.noconvert());
     m.def("hadamard_features", &hadamard_features<T>, "X"_a.noconvert(), "diagonals"_a.noconvert(),
           "permutation"_a.noconvert(), "lengths"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a, "out"_a.noconvert());
+    m.def("absolute_distances", &absolute_distances<T>, "X"_a.noconvert(), "fixed"_a.noconvert(),
+          "out"_a.noconvert());
     m.def("cell_hashes", &cell_hashes<T>, "X"_a.noconvert(), "inverse_pitches"_a.noconvert(), "shifts"_a.noconvert(),
           "multipliers"_a.noconvert(), "out"_a.noconvert());
     m.def("landmark_features", &landmark_features<T>, "left"_a.noconvert(), "right"_a.noconvert(),

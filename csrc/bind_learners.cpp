@@ -264,31 +264,75 @@ int64_t nearest_centres(const Array<const T, 2>& Z, const Array<const int64_t, 1
     return n_moves;
 }
 
-int64_t grow_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& rows,
-                  const Array<const double, 2>& sums, const Array<const int32_t, 1>& columns, int64_t n_bins,
-                  double penalty, const Array<int32_t, 1>& out_columns, const Array<int32_t, 1>& out_bins) {
+Matrix<const uint8_t> bins_of(const Array<const uint8_t, 2>& codes) {
     const Matrix<const uint8_t> bins = matrix<const uint8_t, 2>("codes", codes);
-    const Matrix<const double> values = matrix<const double, 2>("sums", sums);
     require_packed("codes", bins);
-    require_packed("sums", values);
+    return bins;
+}
+
+void require_columns(const int32_t* columns, int64_t size, const Matrix<const uint8_t>& bins) {
+    bool inside = true;
+    for (int64_t c = 0; c < size; ++c) inside &= columns[c] >= 0 && columns[c] < bins.n_rows;
+    if (!inside) fail("columns must lie in [0, codes.shape[0]).");
+}
+
+int64_t grow_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& rows,
+                  const Array<const double, 2>& slopes, const Array<const double, 1>& weights,
+                  const Array<const int32_t, 1>& columns, int64_t n_bins, double penalty,
+                  const Array<int32_t, 1>& out_columns, const Array<int32_t, 1>& out_bins) {
+    const Matrix<const uint8_t> bins = bins_of(codes);
     if (n_bins < 1 || n_bins > 256) fail("n_bins must lie in [1, 256], got " + std::to_string(n_bins) + ".");
     if (!(penalty > 0)) fail("penalty must be positive.");
-    if (values.n_columns < 2) fail("sums must have a column per target and one of weights.");
-    const BinnedRows data = {bins.data, bins.n_columns, vector<const int32_t>("rows", rows),
-                             static_cast<int64_t>(rows.shape(0)), values.data, values.n_columns,
-                             vector<const int32_t>("columns", columns), static_cast<int64_t>(columns.shape(0)), n_bins};
-    require_equal("sums.shape[0]", values.n_rows, "len(rows)", data.n_rows);
+    const auto n_targets = static_cast<int64_t>(slopes.shape(1));
+    if (n_targets < 1) fail("slopes must have a column per target.");
+    require_equal("len(weights)", static_cast<int64_t>(weights.shape(0)), "codes.shape[1]", bins.n_columns);
+    const BinnedRows data = {bins.data,
+                             bins.n_columns,
+                             vector<const int32_t>("rows", rows),
+                             static_cast<int64_t>(rows.shape(0)),
+                             table<const double>("slopes", slopes, bins.n_columns, n_targets),
+                             vector<const double>("weights", weights),
+                             n_targets,
+                             vector<const int32_t>("columns", columns),
+                             static_cast<int64_t>(columns.shape(0)),
+                             n_bins};
     bool inside = true;
     for (int64_t i = 0; i < data.n_rows; ++i) inside &= data.rows[i] >= 0 && data.rows[i] < data.n_all;
     if (!inside) fail("rows must lie in [0, codes.shape[1]).");
-    for (int64_t c = 0; c < data.n_columns; ++c) inside &= data.columns[c] >= 0 && data.columns[c] < bins.n_rows;
-    if (!inside) fail("columns must lie in [0, codes.shape[0]).");
-    const TreeSplits out = {vector<int32_t>("out_columns", out_columns), vector<int32_t>("out_bins", out_bins),
-                            static_cast<int64_t>(out_columns.shape(0))};
+    require_columns(data.columns, data.n_columns, bins);
+    const TreeSplits<int32_t> out = {vector<int32_t>("out_columns", out_columns), vector<int32_t>("out_bins", out_bins),
+                                     static_cast<int64_t>(out_columns.shape(0))};
     require_equal("len(out_bins)", static_cast<int64_t>(out_bins.shape(0)), "len(out_columns)", out.depth);
     if (out.depth > 16) fail("out_columns must hold at most 16 levels, got " + std::to_string(out.depth) + ".");
     const nb::gil_scoped_release released;
     return grow_symmetric_tree(data, penalty, out);
+}
+
+void step_by_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& columns,
+                  const Array<const int32_t, 1>& bins, const Array<const double, 2>& slopes,
+                  const Array<const double, 2>& curvatures, double penalty, double rate,
+                  const Array<double, 2>& out_values, const Array<double, 2>& scores) {
+    const Matrix<const uint8_t> binned = bins_of(codes);
+    if (!(penalty > 0)) fail("penalty must be positive.");
+    const TreeSplits<const int32_t> tree = {vector<const int32_t>("columns", columns),
+                                            vector<const int32_t>("bins", bins),
+                                            static_cast<int64_t>(columns.shape(0))};
+    require_equal("len(bins)", static_cast<int64_t>(bins.shape(0)), "len(columns)", tree.depth);
+    if (tree.depth > 8) fail("columns must hold at most 8 levels, got " + std::to_string(tree.depth) + ".");
+    require_columns(tree.columns, tree.depth, binned);
+    const int64_t n = binned.n_columns;
+    const auto k = static_cast<int64_t>(slopes.shape(1)), q = static_cast<int64_t>(curvatures.shape(1));
+    if (q != 1 && q != k) fail("curvatures must have one column, or one per target.");
+    const TreeStep step = {table<const double>("slopes", slopes, n, k),
+                           table<const double>("curvatures", curvatures, n, q),
+                           k,
+                           q,
+                           penalty,
+                           rate,
+                           table<double>("out_values", out_values, int64_t(1) << tree.depth, k),
+                           table<double>("scores", scores, n, k)};
+    const nb::gil_scoped_release released;
+    step_by_symmetric_tree(binned.data, n, tree, step);
 }
 
 template <class T, class I>
@@ -320,8 +364,12 @@ void bind(nb::module_& m) {
 void bind_learners(nb::module_& m) {
     bind<float>(m);
     bind<double>(m);
-    m.def("grow_symmetric_tree", &grow_tree, "codes"_a.noconvert(), "rows"_a.noconvert(), "sums"_a.noconvert(),
-          "columns"_a.noconvert(), "n_bins"_a, "penalty"_a, "out_columns"_a.noconvert(), "out_bins"_a.noconvert());
+    m.def("grow_symmetric_tree", &grow_tree, "codes"_a.noconvert(), "rows"_a.noconvert(), "slopes"_a.noconvert(),
+          "weights"_a.noconvert(), "columns"_a.noconvert(), "n_bins"_a, "penalty"_a, "out_columns"_a.noconvert(),
+          "out_bins"_a.noconvert());
+    m.def("step_by_symmetric_tree", &step_by_tree, "codes"_a.noconvert(), "columns"_a.noconvert(),
+          "bins"_a.noconvert(), "slopes"_a.noconvert(), "curvatures"_a.noconvert(), "penalty"_a, "rate"_a,
+          "out_values"_a.noconvert(), "scores"_a.noconvert());
     m.def("rows_in_doubt", &rows_in_doubt, "moved"_a.noconvert(), "heads"_a.noconvert(), "rests"_a.noconvert(),
           "centre_heads"_a.noconvert(), "centre_sizes"_a.noconvert(), "apart"_a.noconvert(), "slack"_a, "longest"_a,
           "norms"_a.noconvert(), "labels"_a.noconvert(), "margins"_a.noconvert(), "doubt"_a.noconvert(),

@@ -25,6 +25,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "fourier_dense.hpp"
 #include "hadamard.hpp"
 #include "binning.hpp"
+#include "absolute_distances.hpp"
 #include "exponential.hpp"
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
@@ -50,6 +51,7 @@ constexpr Kernels<T> kKernels = {
     fourier_features<T>,
     hadamard_features<T>,
     cell_hashes<T>,
+    absolute_distances<T>,
     landmark_features<T>,
     descend<T>,
     scores<T>,

@@ -14,17 +14,29 @@ struct BinnedRows {
     int64_t n_all;
     const int32_t* rows;     // (n_rows,): the rows that the tree sees
     int64_t n_rows;
-    const double* sums;      // (n_rows, n_sums): weight times each target, and at last the weight
-    int64_t n_sums;
+    const double* slopes;    // (n_all, n_targets): what pulls each target of a row
+    const double* weights;   // (n_all,)
+    int64_t n_targets;
     const int32_t* columns;  // (n_columns,): the columns that may split
     int64_t n_columns;
     int64_t n_bins;
 };
 
+template <class Index>
 struct TreeSplits {
-    int32_t* columns;  // (depth,)
-    int32_t* bins;     // (depth,): rows of a larger bin go to the right
+    Index* columns;  // (depth,)
+    Index* bins;     // (depth,): rows of a larger bin go to the right
     int64_t depth;
+};
+
+// What a tree adds to the scores of all rows.
+struct TreeStep {
+    const double* slopes;      // (n_all, n_targets)
+    const double* curvatures;  // (n_all, n_targets) or, shared by the targets, (n_all, 1)
+    int64_t n_targets, n_curvatures;
+    double penalty, rate;
+    double* values;            // (2^depth, n_targets)
+    double* scores;            // (n_all, n_targets)
 };
 
 namespace symmetric_tree {
@@ -46,7 +58,17 @@ template <int Q>
 class Level {
   public:
     Level(const BinnedRows& data, double penalty)
-        : data_(data), penalty_(penalty), node_(data.n_rows, 0), codes_(data.n_columns * data.n_rows) {
+        : data_(data),
+          penalty_(penalty),
+          node_(data.n_rows, 0),
+          codes_(data.n_columns * data.n_rows),
+          sums_(data.n_rows * (data.n_targets + 1)) {
+        for (int64_t i = 0; i < data.n_rows; ++i) {
+            double* sums = &sums_[i * n_sums()];
+            const int64_t row = data.rows[i];
+            for (int64_t k = 0; k + 1 < n_sums(); ++k) sums[k] = data.slopes[row * data.n_targets + k];
+            sums[n_sums() - 1] = data.weights[row];
+        }
         for (int64_t c = 0; c < data.n_columns; ++c) {  // the codes of the seen rows, side by side for all levels
             const uint8_t* codes = data.codes + data.columns[c] * data.n_all;
             uint8_t* seen = &codes_[c * data.n_rows];
@@ -68,7 +90,8 @@ class Level {
     }
 
   private:
-    int64_t n_sums() const { return Q ? Q : data_.n_sums; }
+    // The slopes of the targets, and at last the weight.
+    int64_t n_sums() const { return Q ? Q : data_.n_targets + 1; }
 
     const std::vector<double>& totals(int64_t n_nodes) {
         totals_.assign(n_nodes * n_sums(), 0.0);
@@ -83,7 +106,7 @@ class Level {
     }
 
     void add(double* target, int64_t i) const {
-        const double* sums = data_.sums + i * n_sums();
+        const double* sums = &sums_[i * n_sums()];
         for (int64_t k = 0; k < n_sums(); ++k) target[k] += sums[k];
     }
 
@@ -135,11 +158,11 @@ class Level {
     double penalty_;
     std::vector<int32_t> node_;
     std::vector<uint8_t> codes_;
-    std::vector<double> totals_, cells_, gains_, left_, right_;
+    std::vector<double> sums_, totals_, cells_, gains_, left_, right_;
 };
 
 template <int Q>
-int64_t grow(const BinnedRows& data, double penalty, const TreeSplits& out) {
+int64_t grow(const BinnedRows& data, double penalty, const TreeSplits<int32_t>& out) {
     Level<Q> level(data, penalty);
     for (int64_t depth = 0; depth < out.depth; ++depth) {
         const Best best = level.best(int64_t(1) << depth);
@@ -151,12 +174,44 @@ int64_t grow(const BinnedRows& data, double penalty, const TreeSplits& out) {
     return out.depth;
 }
 
+// The cell of each row; the first level is the highest bit. A tree has at most 256 cells.
+inline std::vector<uint8_t> cells(const uint8_t* codes, int64_t n_all, const TreeSplits<const int32_t>& tree) {
+    std::vector<uint8_t> found(n_all, 0);
+    for (int64_t level = 0; level < tree.depth; ++level) {
+        const uint8_t* column = codes + tree.columns[level] * n_all;
+        const auto bin = static_cast<uint8_t>(tree.bins[level]);
+        for (int64_t i = 0; i < n_all; ++i) found[i] = static_cast<uint8_t>(2 * found[i] + (column[i] > bin));
+    }
+    return found;
+}
+
 }  // namespace symmetric_tree
 
 // Write the splits of a tree; return how many levels it has. A level without a gain ends the tree.
-inline int64_t grow_symmetric_tree(const BinnedRows& data, double penalty, const TreeSplits& out) {
-    if (data.n_sums == 2) return symmetric_tree::grow<2>(data, penalty, out);
+inline int64_t grow_symmetric_tree(const BinnedRows& data, double penalty, const TreeSplits<int32_t>& out) {
+    if (data.n_targets == 1) return symmetric_tree::grow<2>(data, penalty, out);
     return symmetric_tree::grow<0>(data, penalty, out);
+}
+
+// Write the value of each cell, a damped Newton step, and add to the scores of each row the value of its cell.
+inline void step_by_symmetric_tree(const uint8_t* codes, int64_t n_all, const TreeSplits<const int32_t>& tree,
+                                   const TreeStep& step) {
+    const std::vector<uint8_t> cell = symmetric_tree::cells(codes, n_all, tree);
+    const int64_t n_cells = int64_t(1) << tree.depth, k = step.n_targets, q = step.n_curvatures;
+    std::vector<double> curvatures(n_cells * q, 0.0);
+    std::fill(step.values, step.values + n_cells * k, 0.0);
+    for (int64_t i = 0; i < n_all; ++i) {
+        for (int64_t j = 0; j < k; ++j) step.values[cell[i] * k + j] += step.slopes[i * k + j];
+        for (int64_t j = 0; j < q; ++j) curvatures[cell[i] * q + j] += step.curvatures[i * q + j];
+    }
+    for (int64_t v = 0; v < n_cells; ++v) {
+        for (int64_t j = 0; j < k; ++j) {
+            step.values[v * k + j] *= step.rate / (curvatures[v * q + (q == 1 ? 0 : j)] + step.penalty);
+        }
+    }
+    for (int64_t i = 0; i < n_all; ++i) {
+        for (int64_t j = 0; j < k; ++j) step.scores[i * k + j] += step.values[cell[i] * k + j];
+    }
 }
 
 }  // namespace mercer

@@ -34,6 +34,7 @@ struct Kernels {
     bool (*hadamard_features)(const Matrix<const T>& X, const StructuredProjection<T>& projection,
                               const Phases<T>& phases, const Matrix<T>& out);
     void (*cell_hashes)(const Matrix<const T>& X, const Grids<T>& grids, const Matrix<uint32_t>& out);
+    void (*absolute_distances)(const Matrix<const T>& X, const Matrix<const T>& fixed, const Matrix<T>& out);
     void (*landmark_features)(const Matrix<const T>& left, const Matrix<const T>& right,
                               const LandmarkProjection<T>& projection, const Matrix<T>& out);
     void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,

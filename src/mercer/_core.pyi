@@ -28,17 +28,30 @@ def hadamard_features(
     X: Array, diagonals: Array, permutation: Array, lengths: Array, offsets: Array, scale: float, out: Array
 ) -> bool: ...
 def cell_hashes(X: Array, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None: ...
+def absolute_distances(X: Array, fixed: Array, out: Array) -> None: ...
 def landmark_features(left: Array, right: Array, projection: Array, first: int, out: Array) -> None: ...
 def grow_symmetric_tree(
     codes: Array,
     rows: Array,
-    sums: Array,
+    slopes: Array,
+    weights: Array,
     columns: Array,
     n_bins: int,
     penalty: float,
     out_columns: Array,
     out_bins: Array,
 ) -> int: ...
+def step_by_symmetric_tree(
+    codes: Array,
+    columns: Array,
+    bins: Array,
+    slopes: Array,
+    curvatures: Array,
+    penalty: float,
+    rate: float,
+    out_values: Array,
+    scores: Array,
+) -> None: ...
 def scores(Z: Array, W: Array, out: Array) -> None: ...
 def descend(
     Z: Array,

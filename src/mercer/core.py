@@ -53,6 +53,7 @@ __all__ = [
     "OnlineResult",
     "adjacency",
     "budget_learn",
+    "absolute_distances",
     "cell_hashes",
     "convolve",
     "count_sketch",
@@ -71,6 +72,7 @@ __all__ = [
     "scores",
     "sign_products",
     "simd_level",
+    "step_by_symmetric_tree",
     "tensor_sketch",
     "trapezoidal_product",
 ]
@@ -197,6 +199,13 @@ def hadamard_features(
     return bool(_primitives.hadamard_features(block, diagonals, permutation, lengths, offsets, scale, out))
 
 
+def absolute_distances(X: Array, fixed: Array) -> Array:
+    """Return the L1 distances (n, m) of dense rows from fixed rows (m, d), in their precision."""
+    out = np.empty((len(X), len(fixed)), dtype=X.dtype)
+    _primitives.absolute_distances(X, fixed, out)
+    return out
+
+
 def cell_hashes(X: Rows, rows: slice, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None:
     """Overwrite ``out`` (n, G) with hashes of the cells of the given rows of X, dense or CSR, in each of G grids."""
     _primitives.cell_hashes(_dense(X, rows), inverse_pitches, shifts, multipliers, out)
@@ -305,16 +314,45 @@ def adjacency(edges: Array, graphs: Array, out_degrees: Array, out_neighbours: A
 
 
 def grow_symmetric_tree(
-    codes: Array, rows: Array, sums: Array, columns: Array, n_bins: int, penalty: float, depth: int
+    codes: Array,
+    rows: Array,
+    slopes: Array,
+    weights: Array,
+    columns: Array,
+    n_bins: int,
+    penalty: float,
+    depth: int,
 ) -> tuple[Array, Array]:
     """Return the column and the bin of each level of a symmetric tree: rows of a larger bin go to the right.
 
-    ``codes`` (d, n) uint8 holds the bins of all rows, below ``n_bins``; the tree sees ``rows`` (m,) int32, whose
-    ``sums`` (m, k + 1) are their weight times each target, and at last their weight. It may split ``columns`` (int32).
+    ``codes`` (d, n) uint8 holds the bins of all rows, below ``n_bins``; the tree sees ``rows`` (m,) int32. All rows have
+    ``slopes`` (n, k), one per target, and ``weights`` (n,). The tree may split ``columns`` (int32).
     """
     out_columns, out_bins = np.empty(depth, dtype=np.int32), np.empty(depth, dtype=np.int32)
-    found = _primitives.grow_symmetric_tree(codes, rows, sums, columns, n_bins, penalty, out_columns, out_bins)
+    found = _primitives.grow_symmetric_tree(
+        codes, rows, slopes, weights, columns, n_bins, penalty, out_columns, out_bins
+    )
     return out_columns[:found], out_bins[:found]
+
+
+def step_by_symmetric_tree(
+    codes: Array,
+    columns: Array,
+    bins: Array,
+    slopes: Array,
+    curvatures: Array,
+    penalty: float,
+    rate: float,
+    scores: Array,
+) -> Array:
+    """Return the values (2^depth, k) of the cells of a tree, and add to the ``scores`` (n, k) those of their cells.
+
+    The value of a cell is ``rate`` times the sum of the ``slopes`` (n, k) of its rows over the sum of their
+    ``curvatures`` (n, k), or (n, 1) for all targets, plus the penalty: a damped Newton step.
+    """
+    values = np.empty((2 ** len(columns), slopes.shape[1]))
+    _primitives.step_by_symmetric_tree(codes, columns, bins, slopes, curvatures, penalty, rate, values, scores)
+    return values
 
 
 def scores(Z: Rows, weights: Array, out: Array | None = None) -> Array:

@@ -105,7 +105,8 @@ def _tree_scores(trees: BoostedTrees, graph: Graph, rows: Tensor) -> Tensor:
     first = np.arange(trees.n_trees) * trees.values.shape[1]
     cells = (place + first[None, :].astype(np.float64)).cast(np.int64)
     values = graph.constant(trees.values.reshape(-1, trees.n_targets), np.float64).take(cells)
-    return total + values.sum(1, keep=False)
+    total = total + values.sum(1, keep=False)
+    return total.op("Tanh") if trees.is_logistic else total
 
 
 def _numbers(column: TableColumn, x: Tensor) -> list[Tensor]:

@@ -1,10 +1,13 @@
 """The Laplace kernel, of the L1 distance."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._typing import Array, Rows, override
+from mercer import core
+from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.evaluation.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.evaluation.distances import absolute_distances
 from mercer.kernels.stationary import LARGEST_FREQUENCY, StationaryKernel
@@ -59,6 +62,20 @@ class Laplacian(StationaryKernel):
         distances = absolute_distances(X, Y)
         distances *= -gamma
         return np.exp(distances, out=distances)
+
+    @override
+    def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
+        general, gamma = super().evaluator(Y, dtype), self.bandwidth
+        if is_sparse(Y) or np.dtype(dtype) != np.float32 or not gamma < np.finfo(np.float32).max:
+            return general
+        fixed = np.ascontiguousarray(Y, dtype=np.float32)
+
+        def dense(X: Rows) -> Array:
+            distances = core.absolute_distances(np.ascontiguousarray(X, dtype=np.float32), fixed)
+            distances *= np.float32(-gamma)
+            return np.exp(distances, out=distances)
+
+        return lambda X: general(X) if is_sparse(X) else dense(X)
 
     def frequencies(self, rng: np.random.RandomState, n_frequencies: int, n_features: int) -> Array:
         """Draw independent Cauchy variables of scale gamma."""

@@ -5,6 +5,7 @@ A function in this package and the function of the same name in ``mercer._core``
 ``sign`` (int8) is -1 or +1.
 """
 
+from mercer.reference.absolute_distances import absolute_distances
 from mercer.reference.binning import cell_hashes
 from mercer.reference.budget import budget_learn, gaussian_exponents
 from mercer.reference.clusters import nearest_centres, rows_in_doubt
@@ -23,12 +24,13 @@ from mercer.reference.string_keys import agreement_sums, masked_keys, string_key
 from mercer.reference.subgraph_keys import subgraph_keys
 from mercer.reference.subsequences import subsequence_sketch, subsequence_values
 from mercer.reference.substring_counts import count_substrings
-from mercer.reference.symmetric_tree import grow_symmetric_tree
+from mercer.reference.symmetric_tree import grow_symmetric_tree, step_by_symmetric_tree
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 from mercer.reference.tree_keys import fragment_keys, subtree_keys
 from mercer.reference.walk_keys import walk_keys
 
 __all__ = [
+    "absolute_distances",
     "adjacency",
     "agreement_sums",
     "budget_learn",
@@ -64,6 +66,7 @@ __all__ = [
     "segment_sum",
     "sign_products",
     "sketch_keys",
+    "step_by_symmetric_tree",
     "string_keys",
     "subgraph_keys",
     "subsequence_sketch",

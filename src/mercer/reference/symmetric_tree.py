@@ -8,7 +8,8 @@ from mercer._typing import Array
 def grow_symmetric_tree(
     codes: Array,
     rows: Array,
-    sums: Array,
+    slopes: Array,
+    weights: Array,
     columns: Array,
     n_bins: int,
     penalty: float,
@@ -17,11 +18,12 @@ def grow_symmetric_tree(
 ) -> int:
     """Write the splits of a tree; return how many levels it has. A level without a gain ends the tree.
 
-    ``codes`` (d, n) uint8 holds the bins of all rows, column by column; the tree sees ``rows`` (m,), whose ``sums``
-    (m, k + 1) are their weight times each target, and at last their weight. Each level takes the column (of
-    ``columns``) and the bin with the largest sum of g^2 / (w + penalty) over the cells: what the means of the cells,
-    shrunken by the penalty, take off the squared error. Rows of a larger bin go to the right.
+    ``codes`` (d, n) uint8 holds the bins of all rows, column by column; the tree sees ``rows`` (m,). Each level takes the
+    column (of ``columns``) and the bin with the largest sum of g^2 / (w + penalty) over the cells, g the sum of
+    ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the penalty, take off the loss.
+    Rows of a larger bin go to the right.
     """
+    sums = np.column_stack([slopes[rows], weights[rows]])
     node = np.zeros(len(rows), dtype=np.int64)
     for depth in range(len(out_columns)):
         n_nodes = 2**depth
@@ -45,3 +47,27 @@ def grow_symmetric_tree(
 
 def _explained(sums: Array, penalty: float) -> Array:
     return np.asarray((sums[..., :-1] ** 2).sum(axis=-1) / (sums[..., -1] + penalty))
+
+
+def step_by_symmetric_tree(
+    codes: Array,
+    columns: Array,
+    bins: Array,
+    slopes: Array,
+    curvatures: Array,
+    penalty: float,
+    rate: float,
+    out_values: Array,
+    scores: Array,
+) -> None:
+    """Write the value of each cell, rate g / (h + penalty), and add to the ``scores`` of each row that of its cell.
+
+    g are sums of ``slopes`` (n, k) over the rows of a cell, and h those of ``curvatures`` (n, k) or (n, 1). The answers
+    to the questions of a tree, 0 or 1, are the binary digits of the number of a cell.
+    """
+    cells, n_cells = np.zeros(codes.shape[1], dtype=np.int64), 2 ** len(columns)
+    for column, bin_ in zip(columns.tolist(), bins.tolist(), strict=True):
+        cells = 2 * cells + (codes[column] > bin_)
+    g, h = (np.stack([np.bincount(cells, s, n_cells) for s in part.T], axis=-1) for part in (slopes, curvatures))
+    out_values[:] = rate * g / (h + penalty)
+    scores += out_values[cells]

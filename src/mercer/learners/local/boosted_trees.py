@@ -9,8 +9,9 @@ from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.local.boosting import DEPTH, Bins, Tree, boosted
+from mercer.solvers.local.boosting_losses import LogisticLoss, Loss, SquaredLoss
 from mercer.solvers.local.leaf_sample import variances
-from mercer.state import Count, Integers, Reals, Sizes, Stored, part, require
+from mercer.state import Count, Flag, Integers, Reals, Sizes, Stored, part, require
 
 # Folds of the rows: each is predicted by trees that have not seen it.
 _FOLDS = 4
@@ -42,6 +43,9 @@ class BoostedTrees:
     values : ndarray of shape (n_trees, 2^depth, k)
         What each cell adds to the scores. The answers, 0 or 1, are the binary digits of the number of a cell.
     intercept : ndarray of shape (k,)
+    is_logistic : bool
+        Whether the sums are half of the log odds of targets +1 and -1: the scores are then their hyperbolic tangents,
+        differences of probabilities.
 
     Notes
     -----
@@ -54,6 +58,7 @@ class BoostedTrees:
         thresholds=Reals(("trees", "depth"), dtypes=(np.float64,)),
         values=Reals(("trees", "cells", "k"), dtypes=(np.float64,)),
         intercept=Reals(("k",)),
+        is_logistic=Flag(),
     )
 
     n_columns: int
@@ -61,6 +66,7 @@ class BoostedTrees:
     thresholds: Array
     values: Array
     intercept: Array
+    is_logistic: bool = False
 
     @property
     def n_trees(self) -> int:
@@ -80,7 +86,7 @@ class BoostedTrees:
         return totals / totals.sum() if totals.sum() > 0 else np.full(self.n_columns, 1 / self.n_columns)
 
     def in_units(self, unit: Array, centre: Array) -> "BoostedTrees":
-        """Return trees whose scores are those of these times ``unit`` (k,) plus ``centre`` (k,)."""
+        """Return trees whose sums are those of these times ``unit`` (k,) plus ``centre`` (k,)."""
         return replace(self, values=self.values * unit, intercept=self.intercept * unit + centre)
 
     def scores(self, rows: Array) -> Array:
@@ -95,7 +101,8 @@ class BoostedTrees:
             out[some] = flat[cells].sum(axis=1)
 
         for_each_block(work, row_blocks(len(rows), _BLOCK_ROWS))
-        return out + self.intercept
+        out += self.intercept
+        return np.tanh(out, out=out) if self.is_logistic else out
 
     def _check_stored(self, sizes: Sizes) -> None:
         require(1 <= sizes["depth"] <= DEPTH, f"trees must have 1 to {DEPTH} levels")
@@ -104,9 +111,10 @@ class BoostedTrees:
 
 @dataclass(frozen=True)
 class _Fold:
-    """The trees of a fold, and the error on its rows after each."""
+    """The trees of a fold with the scores (k,) at which they start, and the error on its rows after each."""
 
     rows: Array
+    start: Array
     trees: list[Tree]
     errors: list[float]
 
@@ -121,14 +129,25 @@ class CrossFit:
     held : HeldTargets
         Targets with positive weights.
     seed : int
+    loss : Loss, optional
+        The squared error, unless given. ``LogisticLoss`` is for targets of +1 and -1.
     """
 
-    def __init__(self, rows: Array, held: HeldTargets[Targets], seed: int):
+    def __init__(self, rows: Array, held: HeldTargets[Targets], seed: int, loss: Loss | None = None):
         self._bins, self._weight, self._seed = Bins.of(rows), held.weight, seed
-        self._mean = held.weight @ held.Y / held.weight.sum()
-        self._unit = np.sqrt(variances(held.Y, held.weight))
-        self._targets = (held.Y - self._mean) / self._unit
+        self._loss = SquaredLoss() if loss is None else loss
+        variance = variances(held.Y, held.weight)
+        if self._is_logistic:
+            self._centre, self._unit, self._variance = np.zeros_like(variance), np.ones_like(variance), variance
+        else:
+            self._centre, self._unit = held.weight @ held.Y / held.weight.sum(), np.sqrt(variance)
+            self._variance = np.ones_like(variance)
+        self._targets = (held.Y - self._centre) / self._unit
         self._fold = np.random.RandomState(seed).permutation(len(rows)) % _FOLDS
+
+    @property
+    def _is_logistic(self) -> bool:
+        return isinstance(self._loss, LogisticLoss)
 
     def fit(self, rival: float = np.inf, deadline: float = np.inf) -> tuple[BoostedTrees, Array] | None:
         """Return the mean of the trees of all folds, and predictions (n, k) of each row by those that have not seen it.
@@ -151,13 +170,14 @@ class CrossFit:
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
-            predicted[fold.rows] = self._mean + self._unit * self._scores(fold, n_trees, fold.rows)
-        return self._model([tree for fold in folds for tree in fold.trees[:n_trees]]), predicted
+            expected = self._loss.expected(self._scores(fold, n_trees))
+            predicted[fold.rows] = self._centre + self._unit * expected
+        return self._model(folds, n_trees), predicted
 
-    def _scores(self, fold: _Fold, n_trees: int, rows: Array) -> Array:
-        """Return the scores (m, k) of some rows by the first trees of a fold, in units of the targets."""
-        codes = self._bins.codes[:, rows]
-        total = np.zeros((len(rows), self._targets.shape[1]))
+    def _scores(self, fold: _Fold, n_trees: int) -> Array:
+        """Return the scores (m, k) of the rows of a fold by its first trees, in units of the targets."""
+        codes = self._bins.codes[:, fold.rows]
+        total = np.tile(fold.start, (len(fold.rows), 1))
         for tree in fold.trees[:n_trees]:
             total += tree.values[tree.cells(codes)]
         return total
@@ -168,21 +188,25 @@ class CrossFit:
         others = np.flatnonzero(self._fold != f).astype(np.int32)
         trees: list[Tree] = []
         errors: list[float] = []
-        for tree, predicted in boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1):
+        targets = self._targets[rows]
+        for tree, scores in boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss):
             trees.append(tree)
-            errors.append(self._error(self._targets[rows] - predicted[rows], rows))
+            errors.append(self._error(targets - self._loss.expected(scores[rows]), rows))
             if len(errors) == _EARLY and min(errors) > _HOPELESS * rival:
                 return None
             if len(errors) == _MOST_TREES or len(errors) - int(np.argmin(errors)) > _PATIENCE:
                 break
-        return _Fold(rows, trees, errors) if min(errors) <= _NEAR * rival else None
+        start = self._loss.start(self._targets[others], self._weight[others])
+        return _Fold(rows, start, trees, errors) if min(errors) <= _NEAR * rival else None
 
     def _error(self, residuals: Array, rows: Array) -> float:
         """Return the mean square of some residuals in units of the variance."""
         weight = self._weight[rows]
-        return float(np.mean(weight @ residuals**2) / weight.sum())
+        return float(np.mean(weight @ residuals**2 / self._variance) / weight.sum())
 
-    def _model(self, trees: list[Tree]) -> BoostedTrees:
+    def _model(self, folds: list[_Fold], n_trees: int) -> BoostedTrees:
+        """Return the mean of the sums of the first trees of all folds."""
+        trees = [tree for fold in folds for tree in fold.trees[:n_trees]]
         shape = (len(trees), DEPTH)
         columns, thresholds = np.zeros(shape, dtype=np.int32), np.full(shape, _NO_SPLIT)
         values = np.zeros((len(trees), 2**DEPTH, self._targets.shape[1]))
@@ -192,7 +216,9 @@ class CrossFit:
             edges = (self._bins.edges[j][b] for j, b in zip(tree.columns.tolist(), tree.bins.tolist(), strict=True))
             thresholds[t, :depth] = list(edges)
             values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit / _FOLDS
-        return BoostedTrees(len(self._bins.codes), columns, thresholds, values, self._mean)
+        start = np.mean([fold.start for fold in folds], axis=0)
+        intercept = self._centre + self._unit * start
+        return BoostedTrees(len(self._bins.codes), columns, thresholds, values, intercept, self._is_logistic)
 
 
 def _best_number(errors: list[list[float]]) -> int:

@@ -1,7 +1,7 @@
 """The search of a tuned estimator: scaling of columns, metric, kernel, scale and ridge, by leave-one-out errors."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,6 +46,8 @@ _LEAST_DIFFICULTY = 0.01
 # Bounds of the scale, and of the ridge, which float32 factors set.
 _SCALES, _ALPHAS = (0.05, 60.0), (2e-4, 30.0)
 _FIRST_ALPHAS = (1e-3, 3.0)
+# The factor between the ridges that are tried before kernels are chosen.
+_COARSE = 10.0
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,10 @@ class _MetricLeaves:
 
 class OutOfTimeError(Exception):
     """The time budget of a search has ended."""
+
+
+def _error(choice: Choice) -> float:
+    return choice.error
 
 
 class Search:
@@ -161,7 +167,7 @@ class Search:
         if not self.metrics:
             self.metrics["diagonal"] = self._first
         metric = min(self.metrics, key=lambda name: self.metrics[name].error)
-        plain = self._leading or Choice(metric, "Matern 3/2", 1.0, self._first_alpha(metric))
+        plain = self._leading or Choice(metric, "Matern 3/2", 1.0, self._first_alpha)
         return min(self._found, key=lambda choice: choice.error, default=plain)
 
     def judged(self, choice: Choice) -> tuple[Array, Array]:
@@ -255,20 +261,73 @@ class Search:
     def _choose_kernel(self) -> Choice:
         size = min(self._leaf_rows, (2 if self._is_small else 1) * _LEAF_ROWS)
         self._queries = self._drawn_queries(-(-_LEAVES * _LEAF_ROWS // size))
-        starts: list[Choice] = []
-        pairs = self._pairs()
         for metric in self.metrics:
             self._prepare(metric, self._queries, size, _LANDMARKS)
-            for family, scales in ((family, scales) for (one, family), scales in pairs.items() if one == metric):
-                firsts = (Choice(metric, family, scale, self._first_alpha(metric)) for scale in scales)
-                starts.append(min((self._tried("kernel", one) for one in firsts), key=lambda choice: choice.error))
-        walkers = sorted(starts, key=lambda choice: choice.error)[: 1 if self.leaders else _WALKERS]
+        pairs = self._pairs()
+        alpha = self._coarse_alpha(pairs)
+        starts: list[Choice] = []
+        for (metric, family), scales in pairs.items():
+            firsts = (Choice(metric, family, scale, alpha) for scale in scales)
+            starts.append(min((self._tried("kernel", one) for one in firsts), key=_error))
+        starts = self._in_one_unit(starts)
+        walkers = sorted(starts, key=_error)[: 1 if self.leaders else _WALKERS]
         walked = [self._walk("scale", choice, scale=2.0) for choice in walkers]
-        self.leaders = sorted(walked, key=lambda choice: choice.error)
+        self.leaders = sorted(walked, key=_error)
         best = self.leaders[0]
         best = self._walk("alpha", best, alpha=3.0)
         best = self._walk("scale", best, scale=2**0.5)
         return self._walk("alpha", best, alpha=3.0) if self._is_small else best  # else ``refined`` has the last word
+
+    def _coarse_alpha(self, pairs: Mapping[tuple[str, str], tuple[float, ...]]) -> float:
+        """Return the ridge at which all kernels are tried: the best of one kernel, in powers of 10.
+
+        It begins at the ridge of the best quick fit, which has few features. Noise is a property of the targets: with a
+        ridge of its own, a metric would win or lose by that.
+        """
+        metric = min(self.metrics, key=lambda name: self.metrics[name].error)
+        metric, family = next((pair for pair in pairs if pair[0] == metric), next(iter(pairs)))
+        first = Choice(metric, family, pairs[metric, family][0], self._first_alpha)
+        return self._walk("alpha", self._tried("alpha", first), alpha=_COARSE).alpha
+
+    def _in_one_unit(self, starts: list[Choice]) -> list[Choice]:
+        """Return choices whose errors can be compared between metrics, and keep the new unit of each metric.
+
+        The leaves of two metrics hold different rows, some of them harder. The best kernel of each is tried on the
+        leaves of both: the mean of the two ratios of its errors, in logarithms, is how much harder the one leaves are.
+        """
+        best = min(starts, key=_error)
+        for metric in self.metrics:
+            own = min((one for one in starts if one.metric == metric), key=_error, default=best)
+            if metric == best.metric or own is best:
+                continue
+            ratios = [self._error_on(metric, one) / self._error_on(best.metric, one) for one in (best, own)]
+            harder = float(np.sqrt(np.prod(ratios)))
+            if not (np.isfinite(harder) and harder > 0):
+                continue
+            old, new = self._systems[metric], harder * self._systems[best.metric].difficulty
+            self._systems[metric] = replace(old, difficulty=new)
+            starts, self._found = (
+                [replace(one, error=one.error * old.difficulty / new) if one.metric == metric else one for one in some]
+                for some in (starts, self._found)
+            )
+        return starts
+
+    def _error_on(self, metric: str, choice: Choice) -> float:
+        """Return the error of a choice on the leaves of some metric, its own or another, in no unit."""
+        leaves = self._systems[metric]
+        some = leaves.sample.rows
+        if self._late():
+            raise OutOfTimeError
+        system = self._system(choice)
+        if metric != choice.metric:
+            fit, own = self.metrics[choice.metric], self._systems[choice.metric]
+            rows = self._rows[some] @ (fit.transform / fit.unit).astype(self._dtype)
+            system = LeafSystem(choice.inner, rows, leaves.sample.leaves, own.landmarks)
+        weights = (self._weight[some], self._left_out[some])
+        return kept(
+            f"leaves of the {metric} metric: {choice}",
+            lambda: relative_error(system, self._Y[some], choice.alpha, *weights, variance=self._variance),
+        )
 
     def _drawn_queries(self, n_leaves: int) -> Array:
         """Draw the rows whose leaves judge kernels. Where all have one target, a row with another replaces the first.
@@ -317,19 +376,9 @@ class Search:
         known = [one for one in self._found if replace(one, error=np.inf) == replace(choice, error=np.inf)]
         if known:
             return known[0]
-        if self._late():
-            raise OutOfTimeError
         start = time.monotonic()
-        leaves = self._systems[choice.metric]
-        some = leaves.sample.rows
-        weights = (self._weight[some], self._left_out[some])
-        error = kept(
-            f"{step}: {choice}",
-            lambda: relative_error(
-                self._system(choice), self._Y[some], choice.alpha, *weights, variance=self._variance
-            ),
-        )
-        found = replace(choice, error=error / leaves.difficulty)
+        error = self._error_on(choice.metric, choice)
+        found = replace(choice, error=error / self._systems[choice.metric].difficulty)
         self._found.append(found)
         self._note(step, str(choice), found.error, start)
         return found
@@ -364,8 +413,11 @@ class Search:
         squares = share @ np.square(self._Y[some] - fit.predict(self._rows[some]))
         return max(float(np.mean(squares / self._variance)) / fit.error, _LEAST_DIFFICULTY)
 
-    def _first_alpha(self, metric: str) -> float:
-        return float(np.clip(self.metrics[metric].alpha, *_FIRST_ALPHAS))
+    @property
+    def _first_alpha(self) -> float:
+        """The ridge of the best quick fit: noise is a property of the targets, and the same for every metric."""
+        fit = min(self.metrics.values(), key=lambda one: one.error)
+        return float(np.clip(fit.alpha, *_FIRST_ALPHAS))
 
     def _late(self) -> bool:
         late = time.monotonic() > self._deadline

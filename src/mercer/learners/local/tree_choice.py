@@ -16,6 +16,7 @@ from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.learners.local.search import Search
 from mercer.parallel import one_blas_thread
+from mercer.solvers.local.boosting_losses import Loss
 from mercer.solvers.local.leaf_sample import variances
 
 # Trees are tried from so many rows on: the folds of fewer rows say little.
@@ -65,6 +66,8 @@ class TreeChoice:
     new_search : callable
         Makes a search of numbers, given which scalings to try, and the best choices of an earlier search.
     seed : int
+    loss : Loss
+        What the trees make small.
     deadline : float
         The value of ``time.monotonic`` at which a search ends.
     keep_interrupted : bool
@@ -75,6 +78,7 @@ class TreeChoice:
     held: HeldTargets[Targets]
     new_search: NewSearch
     seed: int
+    loss: Loss
     deadline: float = np.inf
     keep_interrupted: bool = False
 
@@ -114,7 +118,7 @@ class TreeChoice:
 
     def _trees(self, plain: Found) -> tuple[BoostedTrees, Array] | None:
         start = time.monotonic()
-        found = CrossFit(self.numbers, self.held, self.seed).fit(plain.choice.error, self.deadline)
+        found = CrossFit(self.numbers, self.held, self.seed, self.loss).fit(plain.choice.error, self.deadline)
         if found is None:
             return None
         trees, predicted = found

@@ -19,6 +19,7 @@ from mercer.learners.local.calibration import Calibration
 from mercer.learners.local.intervals import Intervals
 from mercer.learners.local.prediction_sets import PredictionSets
 from mercer.learners.local.tuned_base import TunedEstimator
+from mercer.solvers.local.boosting_losses import LogisticLoss, SquaredLoss
 from mercer.state import Flag, Member, Names, Sizes, Stored, require
 from mercer.stats import Accuracy, Determination
 
@@ -102,6 +103,7 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     """
 
     _stored = Stored(intervals_=Member(Intervals), is_flat=Flag(attribute="_is_flat"))
+    _loss = SquaredLoss()
 
     intervals_: Intervals
 
@@ -255,6 +257,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
     """
 
     _stored = Stored(classes_=Names(("classes",)), calibration_=Member(Calibration), sets_=Member(PredictionSets))
+    _loss = LogisticLoss()
 
     classes_: Array
     calibration_: Calibration

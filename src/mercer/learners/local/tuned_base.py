@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,7 @@ from mercer.learners.local.training_table import OtherRows, TrainingTable, rows_
 from mercer.learners.local.tree_choice import Found, TreeChoice
 from mercer.learners.training_rows import training_rows
 from mercer.parallel import one_blas_thread
+from mercer.solvers.local.boosting_losses import Loss
 from mercer.solvers.local.leaf_sample import variances
 from mercer.state import Member, Real, Reals, Sizes, Stored, require
 from mercer.stats import Moments
@@ -68,6 +69,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         loo_score_=Real(),
     )
 
+    _loss: ClassVar[Loss]  # of the boosted trees
     loo_score_: float
 
     def __init__(
@@ -204,7 +206,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
                 tell=self._tell,
             )
 
-        choice = TreeChoice(numbers, standardised, new_search, seed, deadline, self.keep_interrupted)
+        choice = TreeChoice(numbers, standardised, new_search, seed, self._loss, deadline, self.keep_interrupted)
         found = choice.best(encoding, trials)
         preparation.encoding_, preparation.method = found.encoding, found.scaling.method
         preparation.scaling_ = found.scaling

@@ -1,9 +1,9 @@
 r"""Gradient boosting of symmetric trees: functions that jump along single columns.
 
-Each tree is fitted to the residuals of the sum of the earlier ones, on a random half of the rows and of the columns,
-and enters with a small factor (J. Friedman, "Stochastic gradient boosting", 2002). All nodes of a level share one
-split, so that a tree is a table of :math:`2^{depth}` cells (L. Prokhorenkova et al., "CatBoost", 2018). The sum is a
-function of the kernel that counts in how many of the trees two rows share a cell.
+Each tree is fitted to the slopes of a loss at the sum of the earlier ones, on most of the rows and half of many columns,
+ and enters with a small factor (J. Friedman, "Stochastic gradient boosting", 2002). All nodes of a level share
+one split, so that a tree is a table of :math:`2^{depth}` cells (L. Prokhorenkova et al., "CatBoost", 2018). The sum is
+a function of the kernel that counts in how many of the trees two rows share a cell.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,16 @@ import numpy as np
 
 from mercer import core
 from mercer._typing import Array
+from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 
-# Bins per column.
-BINS = 128
+# Bins per column: as many as codes of one byte. A jump lies between two bins only by luck.
+BINS = 256
 # Levels of a tree, its factor, and what the weight of a cell is enlarged by: a cell of few rows predicts little.
 DEPTH, RATE, PENALTY = 6, 0.15, 1.0
-# The share of the rows and of the columns that a tree sees, and how many of each it sees at least and at most.
-_ROW_SHARE, _MOST_ROWS = 0.5, 2**16
-_COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 4
+# The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
+# that lacks one of two columns cannot learn their interaction: of few columns it sees all.
+_ROW_SHARE, _MOST_ROWS = 0.8, 2**16
+_COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 16
 
 
 @dataclass(frozen=True)
@@ -73,44 +75,39 @@ class Tree:
         return found.astype(np.intp)
 
 
-def boosted(bins: Bins, Y: Array, weight: Array, inside: Array, seed: int) -> Iterator[tuple[Tree, Array]]:
-    """Yield trees without end, each with the predictions (n, k) of all rows by the trees so far.
+def boosted(
+    bins: Bins, Y: Array, weight: Array, inside: Array, seed: int, loss: Loss | None = None
+) -> Iterator[tuple[Tree, Array]]:
+    """Yield trees without end, each with the scores (n, k) of all rows by the start of the loss and the trees so far.
 
     Parameters
     ----------
     bins : Bins
     Y : ndarray of shape (n, k)
-        Targets of mean 0, about: the first predictions are 0.
     weight : ndarray of shape (n,)
     inside : ndarray of int32
         The rows that are fitted. The others are predicted only.
     seed : int
+    loss : Loss, optional
+        The squared error, unless given.
 
     Notes
     -----
-    Time O(n d k depth) per tree. The predictions are changed in place by the next tree.
+    Time O(n d k depth) per tree. The scores are changed in place by the next tree.
     """
+    loss = SquaredLoss() if loss is None else loss
     rng = np.random.RandomState(seed)
     n_columns, n_all = bins.codes.shape
     n_bins = max((len(edges) + 1 for edges in bins.edges), default=1)
-    predicted = np.zeros(Y.shape)
     row_share = min(_ROW_SHARE, _MOST_ROWS / len(inside))
     n_some = min(n_columns, max(_LEAST_COLUMNS, int(np.ceil(_COLUMN_SHARE * n_columns))))
     fitted = np.zeros(n_all)  # the weight of the rows that are fitted, 0 for others
     fitted[inside] = weight[inside]
-    residuals = Y * fitted[:, None]
+    scores = np.tile(loss.start(Y, fitted), (n_all, 1))
     while True:
+        slopes, curvatures, weights = loss.derivatives(Y, scores, fitted)
         seen = inside[rng.random_sample(len(inside)) < row_share]
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
-        sums = np.column_stack([residuals[seen], fitted[seen]])
-        found = core.grow_symmetric_tree(bins.codes, seen, sums, columns, n_bins, PENALTY, DEPTH)
-        tree = Tree(*found, np.empty((2 ** len(found[0]), Y.shape[1])))
-        cells, n_cells = tree.cells(bins.codes), len(tree.values)
-        total = np.bincount(cells, fitted, n_cells) + PENALTY
-        for k in range(Y.shape[1]):
-            tree.values[:, k] = RATE * np.bincount(cells, residuals[:, k], n_cells) / total
-        step = tree.values[cells]
-        predicted += step
-        step *= fitted[:, None]
-        residuals -= step
-        yield tree, predicted
+        found = core.grow_symmetric_tree(bins.codes, seen, slopes, weights, columns, n_bins, PENALTY, DEPTH)
+        values = core.step_by_symmetric_tree(bins.codes, *found, slopes, curvatures, PENALTY, RATE, scores)
+        yield Tree(*found, values), scores
