@@ -278,10 +278,9 @@ void require_columns(const int32_t* columns, int64_t size, const Matrix<const ui
 
 int64_t grow_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& rows,
                   const Array<const double, 2>& slopes, const Array<const double, 1>& weights,
-                  const Array<const int32_t, 1>& columns, int64_t n_bins, double penalty,
+                  const Array<const int32_t, 1>& columns, const Array<const int32_t, 1>& n_bins, double penalty,
                   const Array<int32_t, 1>& out_columns, const Array<int32_t, 1>& out_bins) {
     const Matrix<const uint8_t> bins = bins_of(codes);
-    if (n_bins < 1 || n_bins > 256) fail("n_bins must lie in [1, 256], got " + std::to_string(n_bins) + ".");
     if (!(penalty > 0)) fail("penalty must be positive.");
     const auto n_targets = static_cast<int64_t>(slopes.shape(1));
     if (n_targets < 1) fail("slopes must have a column per target.");
@@ -294,12 +293,15 @@ int64_t grow_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_
                              vector<const double>("weights", weights),
                              n_targets,
                              vector<const int32_t>("columns", columns),
-                             static_cast<int64_t>(columns.shape(0)),
-                             n_bins};
+                             vector<const int32_t>("n_bins", n_bins),
+                             static_cast<int64_t>(columns.shape(0))};
+    require_equal("len(n_bins)", static_cast<int64_t>(n_bins.shape(0)), "len(columns)", data.n_columns);
     bool inside = true;
     for (int64_t i = 0; i < data.n_rows; ++i) inside &= data.rows[i] >= 0 && data.rows[i] < data.n_all;
     if (!inside) fail("rows must lie in [0, codes.shape[1]).");
     require_columns(data.columns, data.n_columns, bins);
+    for (int64_t c = 0; c < data.n_columns; ++c) inside &= data.n_bins[c] >= 1 && data.n_bins[c] <= 256;
+    if (!inside) fail("n_bins must lie in [1, 256].");
     const TreeSplits<int32_t> out = {vector<int32_t>("out_columns", out_columns), vector<int32_t>("out_bins", out_bins),
                                      static_cast<int64_t>(out_columns.shape(0))};
     require_equal("len(out_bins)", static_cast<int64_t>(out_bins.shape(0)), "len(out_columns)", out.depth);
@@ -365,7 +367,7 @@ void bind_learners(nb::module_& m) {
     bind<float>(m);
     bind<double>(m);
     m.def("grow_symmetric_tree", &grow_tree, "codes"_a.noconvert(), "rows"_a.noconvert(), "slopes"_a.noconvert(),
-          "weights"_a.noconvert(), "columns"_a.noconvert(), "n_bins"_a, "penalty"_a, "out_columns"_a.noconvert(),
+          "weights"_a.noconvert(), "columns"_a.noconvert(), "n_bins"_a.noconvert(), "penalty"_a, "out_columns"_a.noconvert(),
           "out_bins"_a.noconvert());
     m.def("step_by_symmetric_tree", &step_by_tree, "codes"_a.noconvert(), "columns"_a.noconvert(),
           "bins"_a.noconvert(), "slopes"_a.noconvert(), "curvatures"_a.noconvert(), "penalty"_a, "rate"_a,

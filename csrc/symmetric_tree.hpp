@@ -18,8 +18,8 @@ struct BinnedRows {
     const double* weights;   // (n_all,)
     int64_t n_targets;
     const int32_t* columns;  // (n_columns,): the columns that may split
+    const int32_t* n_bins;   // (n_columns,): their bins
     int64_t n_columns;
-    int64_t n_bins;
 };
 
 template <class Index>
@@ -107,11 +107,17 @@ class Level {
 
     void add(double* target, int64_t i) const {
         const double* sums = &sums_[i * n_sums()];
+        if (Q == 2) {  // both are read before one is written: they share one vector
+            const double g = target[0] + sums[0], w = target[1] + sums[1];
+            target[0] = g;
+            target[1] = w;
+            return;
+        }
         for (int64_t k = 0; k < n_sums(); ++k) target[k] += sums[k];
     }
 
     void scan(int64_t c, int64_t n_nodes, Best& found) {
-        const int64_t q = n_sums(), n_bins = data_.n_bins;
+        const int64_t q = n_sums(), n_bins = data_.n_bins[c];
         const uint8_t* codes = &codes_[c * data_.n_rows];
         cells_.assign((n_nodes * n_bins + 256) * q, 0.0);  // a code beyond n_bins would stay inside
         for (int64_t i = 0; i < data_.n_rows; ++i) add(&cells_[(node_[i] * n_bins + codes[i]) * q], i);
@@ -120,7 +126,7 @@ class Level {
         right_.resize(q);
         for (int64_t v = 0; v < n_nodes; ++v) {
             if (Q == 2) {
-                add_gains(&cells_[v * n_bins * 2], &totals_[v * 2]);
+                add_gains(&cells_[v * n_bins * 2], &totals_[v * 2], n_bins - 1);
                 continue;
             }
             std::fill(left_.begin(), left_.end(), 0.0);
@@ -140,8 +146,8 @@ class Level {
     }
 
     // The gains of one node for one target: (g, w) of each bin become sums up to the bin, and then gains, in two loops.
-    void add_gains(double* cells, const double* total) {
-        const int64_t n_splits = data_.n_bins - 1;
+    // Both sides of a split share one division.
+    void add_gains(double* cells, const double* total, int64_t n_splits) {
         for (int64_t b = 1; b < n_splits; ++b) {
             cells[2 * b] += cells[2 * b - 2];
             cells[2 * b + 1] += cells[2 * b - 1];
@@ -150,7 +156,7 @@ class Level {
         for (int64_t b = 0; b < n_splits; ++b) {
             const double g = cells[2 * b], w = cells[2 * b + 1], rest = total[0] - g;
             const double left = w + penalty_, right = std::max(total[1] - w, 0.0) + penalty_;
-            gains[b] += g * g / left + rest * rest / right;
+            gains[b] += (g * g * right + rest * rest * left) / (left * right);
         }
     }
 

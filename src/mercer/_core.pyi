@@ -36,7 +36,7 @@ def grow_symmetric_tree(
     slopes: Array,
     weights: Array,
     columns: Array,
-    n_bins: int,
+    n_bins: Array,
     penalty: float,
     out_columns: Array,
     out_bins: Array,

@@ -319,14 +319,14 @@ def grow_symmetric_tree(
     slopes: Array,
     weights: Array,
     columns: Array,
-    n_bins: int,
+    n_bins: Array,
     penalty: float,
     depth: int,
 ) -> tuple[Array, Array]:
     """Return the column and the bin of each level of a symmetric tree: rows of a larger bin go to the right.
 
-    ``codes`` (d, n) uint8 holds the bins of all rows, below ``n_bins``; the tree sees ``rows`` (m,) int32. All rows have
-    ``slopes`` (n, k), one per target, and ``weights`` (n,). The tree may split ``columns`` (int32).
+    ``codes`` (d, n) uint8 holds the bins of all rows; the tree sees ``rows`` (m,) int32. All rows have ``slopes`` (n, k),
+    one per target, and ``weights`` (n,). The tree may split ``columns`` (int32), which have ``n_bins`` (int32) each.
     """
     out_columns, out_bins = np.empty(depth, dtype=np.int32), np.empty(depth, dtype=np.int32)
     found = _primitives.grow_symmetric_tree(

@@ -11,7 +11,7 @@ def grow_symmetric_tree(
     slopes: Array,
     weights: Array,
     columns: Array,
-    n_bins: int,
+    n_bins: Array,
     penalty: float,
     out_columns: Array,
     out_bins: Array,
@@ -19,7 +19,7 @@ def grow_symmetric_tree(
     """Write the splits of a tree; return how many levels it has. A level without a gain ends the tree.
 
     ``codes`` (d, n) uint8 holds the bins of all rows, column by column; the tree sees ``rows`` (m,). Each level takes the
-    column (of ``columns``) and the bin with the largest sum of g^2 / (w + penalty) over the cells, g the sum of
+    column (of ``columns``, which have ``n_bins`` each) and the bin with the largest sum of g^2 / (w + penalty) over the cells, g the sum of
     ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the penalty, take off the loss.
     Rows of a larger bin go to the right.
     """
@@ -29,10 +29,10 @@ def grow_symmetric_tree(
         n_nodes = 2**depth
         totals = np.stack([np.bincount(node, s, n_nodes) for s in sums.T], axis=-1)
         found, split = _explained(totals, penalty).sum() * (1 + 1e-12), None
-        for column in columns.tolist():
-            place = node * n_bins + codes[column, rows]
-            cells = np.stack([np.bincount(place, s, n_nodes * n_bins) for s in sums.T], axis=-1)
-            left = np.cumsum(cells.reshape(n_nodes, n_bins, -1), axis=1)[:, :-1]
+        for column, bins in zip(columns.tolist(), n_bins.tolist(), strict=True):
+            place = node * bins + codes[column, rows]
+            cells = np.stack([np.bincount(place, s, n_nodes * bins) for s in sums.T], axis=-1)
+            left = np.cumsum(cells.reshape(n_nodes, bins, -1), axis=1)[:, :-1]
             right = totals[:, None] - left
             right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
             gains = (_explained(left, penalty) + _explained(right, penalty)).sum(axis=0)

@@ -41,6 +41,9 @@ _ALWAYS = (("diagonal", "L1 Laplace"), ("diagonal", "Matern 3/2"))
 # A model of low order on a sample may have this multiple of the error of the local model on all rows; the search for
 # it ends once the first ones have that multiple of the bound.
 _NEAR, _HOPELESS = 1.25, 1.6
+# Metrics are compared on leaves of both where the best errors of both, in units of quick fits, are within this factor.
+_COMPARED = 1.6
+_TINY = float(np.finfo(np.float64).tiny)
 # The least difficulty of some rows, relative to all: a mean of squares of few rows may be 0.
 _LEAST_DIFFICULTY = 0.01
 # Bounds of the scale, and of the ridge, which float32 factors set.
@@ -293,21 +296,20 @@ class Search:
         """Return choices whose errors can be compared between metrics, and keep the new unit of each metric.
 
         The leaves of two metrics hold different rows, some of them harder. The best kernel of each is tried on the
-        leaves of both: the mean of the two ratios of its errors, in logarithms, is how much harder the one leaves are.
+        leaves of both: the geometric mean of the two ratios of errors says how much harder the one leaves are.
         """
         best = min(starts, key=_error)
         for metric in self.metrics:
             own = min((one for one in starts if one.metric == metric), key=_error, default=best)
-            if metric == best.metric or own is best:
+            if metric == best.metric or own.error > _COMPARED * best.error or not best.error > 0:
                 continue
-            ratios = [self._error_on(metric, one) / self._error_on(best.metric, one) for one in (best, own)]
-            harder = float(np.sqrt(np.prod(ratios)))
-            if not (np.isfinite(harder) and harder > 0):
-                continue
-            old, new = self._systems[metric], harder * self._systems[best.metric].difficulty
-            self._systems[metric] = replace(old, difficulty=new)
+            old, first = self._systems[metric].difficulty, self._systems[best.metric].difficulty
+            of_best = self._error_on(metric, best) / (best.error * first)
+            of_own = own.error * old / max(self._error_on(best.metric, own), _TINY)
+            new = first * max(of_best * of_own, _TINY) ** 0.5
+            self._systems[metric] = replace(self._systems[metric], difficulty=new)
             starts, self._found = (
-                [replace(one, error=one.error * old.difficulty / new) if one.metric == metric else one for one in some]
+                [replace(one, error=one.error * old / new) if one.metric == metric else one for one in some]
                 for some in (starts, self._found)
             )
         return starts

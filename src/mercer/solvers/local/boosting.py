@@ -98,7 +98,7 @@ def boosted(
     loss = SquaredLoss() if loss is None else loss
     rng = np.random.RandomState(seed)
     n_columns, n_all = bins.codes.shape
-    n_bins = max((len(edges) + 1 for edges in bins.edges), default=1)
+    n_bins = np.array([len(edges) + 1 for edges in bins.edges], dtype=np.int32)
     row_share = min(_ROW_SHARE, _MOST_ROWS / len(inside))
     n_some = min(n_columns, max(_LEAST_COLUMNS, int(np.ceil(_COLUMN_SHARE * n_columns))))
     fitted = np.zeros(n_all)  # the weight of the rows that are fitted, 0 for others
@@ -108,6 +108,7 @@ def boosted(
         slopes, curvatures, weights = loss.derivatives(Y, scores, fitted)
         seen = inside[rng.random_sample(len(inside)) < row_share]
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
-        found = core.grow_symmetric_tree(bins.codes, seen, slopes, weights, columns, n_bins, PENALTY, DEPTH)
+        splits = columns, n_bins[columns]
+        found = core.grow_symmetric_tree(bins.codes, seen, slopes, weights, *splits, PENALTY, DEPTH)
         values = core.step_by_symmetric_tree(bins.codes, *found, slopes, curvatures, PENALTY, RATE, scores)
         yield Tree(*found, values), scores
