@@ -5,6 +5,7 @@ fast map, and a stream of blocks would pay this time for every block.
 """
 
 from collections import deque
+from math import prod
 from typing import NoReturn
 
 import numpy as np
@@ -71,7 +72,7 @@ def empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     (2, 3)
     """
     dtype = np.dtype(dtype)
-    n_bytes = dtype.itemsize * int(np.prod(shape, dtype=object))
+    n_bytes = dtype.itemsize * prod(shape)
     if not _LEAST <= n_bytes <= _MOST // 2:
         return np.empty(shape, dtype=dtype)
     return np.asarray(_Lease(_kept.take(n_bytes), shape, dtype))

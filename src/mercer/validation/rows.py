@@ -1,6 +1,7 @@
 """Rows of numbers: arrays and CSR matrices that users give."""
 
 import numbers
+from typing import TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,8 @@ def check_rows(estimator: BaseEstimator, X: object, *, reset: bool) -> Rows:
     each block just before the work on it.
     """
     name = type(estimator).__name__
+    if not reset and _is_plain(X) and _is_as_fitted(estimator, X):
+        return _rows(name, "X", X)
     X = validate_data(
         estimator,
         _numbers(name, "X", X),
@@ -51,9 +54,14 @@ def check_matrix(owner: str, name: str, X: object, *, first_row: int = 0, finite
     return X
 
 
-def _is_plain(X: object) -> bool:
+def _is_plain(X: object) -> TypeGuard[np.ndarray]:
     """Return whether X is an array of floats with rows and columns: only its numbers are left to check."""
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in FLOATS
+
+
+def _is_as_fitted(estimator: BaseEstimator, X: np.ndarray) -> bool:
+    """Return whether an array has the columns of ``fit``, which had no names: scikit-learn would find nothing."""
+    return not hasattr(estimator, "feature_names_in_") and X.shape[1] == getattr(estimator, "n_features_in_", -1)
 
 
 def refuse_collections(owner: str, name: str, X: object) -> None:

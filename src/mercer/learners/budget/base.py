@@ -1,7 +1,6 @@
 """What budget learners share: one pass over the rows in order, block by block, and a model after each block."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeAlias
 from warnings import warn
@@ -24,7 +23,7 @@ from mercer.learners.budget.plan import BudgetPlan
 from mercer.learners.budget.support_set import SupportSet
 from mercer.learners.callers import caller_level
 from mercer.learners.checkpointed import same_rows
-from mercer.learners.online.one_pass import Learn, OnePassLearner
+from mercer.learners.online.one_pass import Learn, OnePassLearner, twin
 from mercer.learners.training_rows import training_rows
 from mercer.state import Count, Member, OneOf, Real, Sizes, Stored, require
 
@@ -201,7 +200,7 @@ class BudgetLearner(OnePassLearner):
         name = type(self).__name__
         if block.sample_weight is not None:
             raise ValueError(f"{name}: rows learned one at a time have no sample_weight. Make the blocks without.")
-        learner = copy(self)
+        learner = twin(self)
         y = learner._numbers(targets, block)
         if not self.__sklearn_is_fitted__():
             learner.__dict__.update(learner._first(plan, block.X))

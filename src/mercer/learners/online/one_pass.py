@@ -3,9 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,8 @@ from mercer.fitting.progress import progress
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.base import Learner
 from mercer.learners.checkpointed import checkpointed
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class OnePassLearner(Learner):
 
     def _pass(self, X: Any, y: ArrayLike | None, *, fresh: bool, classes: ArrayLike | None = None) -> Self:
         """Learn the rows of X, from the start if ``fresh``, else from where the last call ended."""
-        learner, learned = unfitted(self) if fresh else copy(self), self
+        learner, learned = unfitted(self) if fresh else twin(self), self
         quiet = np.errstate(over="ignore", invalid="ignore")
         try:
             with self._threads(), quiet, checkpointed(learner) if fresh else nullcontext():
@@ -73,7 +74,7 @@ class OnePassLearner(Learner):
             progress(f"{type(self).__name__}: online pass", blocks.n_rows, self.verbose) as advance,
         ):
             if loop.state is not None:
-                learner, blocks = copy(self), blocks.after(loop.state["n_seen"])
+                learner, blocks = twin(self), blocks.after(loop.state["n_seen"])
                 learner.__dict__.update(loop.state["attributes"])
                 yield learner
             for model in engine.chain(learn, blocks, learner, advance):
@@ -81,6 +82,13 @@ class OnePassLearner(Learner):
                     state = {"n_seen": model.n_seen_, "attributes": learned_state(model)}
                     loop.advance(state, at=f"row {model.n_seen_:,}")
                 yield model
+
+
+def twin(learner: T) -> T:
+    """Return a learner with the same attributes, the objects themselves; ``copy`` takes as long as ten small rows."""
+    other = object.__new__(type(learner))
+    other.__dict__ = learner.__dict__.copy()
+    return other
 
 
 def learned_state(learner: OnePassLearner) -> dict[str, object]:
