@@ -50,20 +50,21 @@ MERCER_INLINE void panel_exponents(const double* const (&x)[kRows], const double
         }
     }
     const Lanes<double> zero = {};
+    Lanes<double> largest = zero;  // of all rows: one look for all of them, since rows are seldom far
     MERCER_UNROLL
     for (int r = 0; r < kRows; ++r) {
-        Lanes<double> most = zero;
         MERCER_UNROLL
         for (int v = 0; v < kVectors; ++v) {
             const Lanes<double> both = load<double>(panel.squares + v * kLanes<double>) + squares[r];
-            most = where_less<double>(most, both, both, most);
+            largest = where_less<double>(largest, both, both, largest);
             const Lanes<double> exponents = (both - sums[r][v] * 2.0) * gamma;
             store<double>(found[r] + v * kLanes<double>, where_less<double>(zero, exponents, exponents, zero));
         }
-        bool far = false;
-        for (int64_t l = 0; l < kLanes<double>; ++l) far |= !(most[l] * gamma <= kLargestSquares);
-        if (far) exponents_of_far_rows<kVectors>(x[r], squares[r], panel, gamma, found[r]);
     }
+    bool far = false;
+    for (int64_t l = 0; l < kLanes<double>; ++l) far |= !(largest[l] * gamma <= kLargestSquares);
+    if (!far) return;
+    for (int r = 0; r < kRows; ++r) exponents_of_far_rows<kVectors>(x[r], squares[r], panel, gamma, found[r]);
 }
 
 // Puts a row into its lane of a panel.

@@ -115,9 +115,13 @@ struct LazySquare {
         }
     }
 
-    // Adds the terms to base: the half right of the diagonal, and its mirror image.
-    void apply(int64_t n) {
-        if (!n_terms && !n_replaced && scale == 1) return;
+    // Adds the terms to base: the half right of the diagonal, and its mirror image. With a panel, products = base @ panel:
+    // a strip of rows is complete after its own change, and half of it is still in cache.
+    void apply(int64_t n, const double* panel = nullptr) {
+        if (!n_terms && !n_replaced && scale == 1) {
+            if (panel) multiply(panel, n);
+            return;
+        }
         for (int64_t first = 0; first < n; first += kSquareRows) {
             const int64_t corner = first / kBatch * kBatch;
             double left[kMostTerms][kSquareRows];
@@ -132,7 +136,9 @@ struct LazySquare {
                 for (int64_t j = corner; is_replaced(r) && j < base.n_rows; ++j) row[j] = 0;
             }
             for (int64_t j = corner; j < n; j += kBatch) change_tile(first, j, left, j > corner);
+            if (panel) multiply_strip(panel, first, n);
         }
+        if (panel) clear_products(n);
         n_terms = n_replaced = 0;
         scale = 1;
         for (int64_t i = 0; i < n; ++i) diagonal[i] = base.data[i * base.stride + i];
@@ -140,15 +146,21 @@ struct LazySquare {
 
     // products = base @ panel, of n slots; nothing waits.
     void multiply(const double* panel, int64_t n) const {
-        for (int64_t first = 0; first < n; first += kSquareRows) {
-            Lanes<double> sums[kSquareRows][kBatchVectors];
-            strip_products(base, first, n, panel, sums);
-            for (int r = 0; r < kSquareRows; ++r) {
-                for (int v = 0; v < kBatchVectors; ++v) {
-                    store<double>(products + (first + r) * kBatch + v * kLanes<double>, sums[r][v]);
-                }
+        for (int64_t first = 0; first < n; first += kSquareRows) multiply_strip(panel, first, n);
+        clear_products(n);
+    }
+
+    void multiply_strip(const double* panel, int64_t first, int64_t n) const {
+        Lanes<double> sums[kSquareRows][kBatchVectors];
+        strip_products(base, first, n, panel, sums);
+        for (int r = 0; r < kSquareRows; ++r) {
+            for (int v = 0; v < kBatchVectors; ++v) {
+                store<double>(products + (first + r) * kBatch + v * kLanes<double>, sums[r][v]);
             }
         }
+    }
+
+    void clear_products(int64_t n) const {
         for (int64_t i = n * kBatch; i < base.n_rows * kBatch; ++i) products[i] = 0;
     }
 
@@ -242,7 +254,6 @@ struct BudgetBatch {
     void values_of(const BudgetRows& rows, const BudgetState& state, int64_t t, double* values) {
         const int64_t n = *state.count;
         if (t == stop) {
-            apply(state);
             first = t;
             stop = t + kBatch - rows.numbers[t] % kBatch;
             stop = stop < rows.n_rows ? stop : rows.n_rows;
@@ -250,8 +261,8 @@ struct BudgetBatch {
                 if (first + b < stop) slot_values(rows, state, first + b, values);
                 for (int64_t i = 0; i < n; ++i) panel[i * kBatch + b] = first + b < stop ? values[i] : 0;
             }
-            inverse.multiply(panel, n);
-            if (state.reduction.n_rows) reduction.multiply(panel, n);
+            inverse.apply(n, panel);
+            if (state.reduction.n_rows) reduction.apply(n, panel);
         }
         for (int64_t i = 0; i < n; ++i) values[i] = panel[i * kBatch + t - first];
     }
