@@ -25,6 +25,17 @@ Matrix<double> square(const char* name, const Array<double, 2>& array, int64_t s
     return result;
 }
 
+// The triangle of the slots in float32, in panels of rows, or none.
+Matrix<const float> triangle_panels(const Array<const float, 2>& array, int64_t slots) {
+    const Matrix<const float> result = matrix<const float, 2>("rounded", array);
+    if (result.n_rows == 0) return result;
+    const int64_t n_panels = (slots + kTrianglePanel - 1) / kTrianglePanel;
+    require_equal("rounded.shape[0]", result.n_rows, "the number of panels times the number of slots", n_panels * slots);
+    require_equal("rounded.shape[1]", result.n_columns, "rows of a panel", kTrianglePanel);
+    require_packed("rounded", result);
+    return result;
+}
+
 template <class T>
 T* one_each(const char* name, const Array<T, 1>& array, const char* rule, int64_t expected) {
     require_equal((std::string("len(") + name + ")").c_str(), static_cast<int64_t>(array.shape(0)), rule, expected);
@@ -90,6 +101,7 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                   const Array<int64_t, 1>& born, const Array<int64_t, 1>& column, const Array<double, 2>& rows,
                   const Array<double, 2>& between, const Array<double, 2>& inverse, const Array<double, 2>& reduction,
                   const Array<double, 1>& totals, const Array<int64_t, 1>& counts, const Array<double, 2>& factor,
+                  const Array<const float, 2>& rounded, const Array<const double, 1>& sums,
                   const Array<const double, 2>& table) {
     using M = BudgetMaintenance;
     const BudgetRule rule = {choice("update", update, BudgetUpdate::newton),
@@ -111,6 +123,7 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
     }
     if (merges && !(gamma > 0)) fail("gamma must be positive for merging.");
     if (merges && (places.n_rows < 2 || places.n_columns < 2)) fail("table must have at least 2 rows and 2 columns.");
+    const int64_t n_sums = rounded.shape(0) ? slots : 0;
     const BudgetState state = {weights.data,
                                one_each<double>("norms of slots", slot_norms, "the number of slots", slots),
                                one_each<int64_t>("born", born, "the number of slots", slots),
@@ -122,7 +135,10 @@ void budget_learn(int64_t update, int64_t maintenance, int64_t loss, int64_t bud
                                one_each<double>("totals", totals, "what is spent, and mistakes", 2),
                                one_each<int64_t>("counts", counts, "slots in use", 1),
                                square("factor", factor, slots, false),
+                               triangle_panels(rounded, slots),
+                               one_each<const double>("sums", sums, "one per slot with rounded, else 0", n_sums),
                                nearest};
+    if (state.rounded.n_rows && !state.factor.n_rows) fail("rounded must come with factor, which it rounds.");
     check_slots(rule, block, state, slots);
     if (merges && !state.rows.n_rows) fail("rows must have a row for each slot, for merging.");
     const nb::gil_scoped_release released;
@@ -150,7 +166,8 @@ void bind_budget(nb::module_& m) {
           "uniforms"_a.noconvert(), "scores"_a.noconvert(), "coef"_a.noconvert(), "slot_norms"_a.noconvert(),
           "born"_a.noconvert(), "column"_a.noconvert(), "rows"_a.noconvert(), "between"_a.noconvert(),
           "inverse"_a.noconvert(), "reduction"_a.noconvert(), "totals"_a.noconvert(),
-          "counts"_a.noconvert(), "factor"_a.noconvert(), "table"_a.noconvert());
+          "counts"_a.noconvert(), "factor"_a.noconvert(), "rounded"_a.noconvert(),
+          "sums"_a.noconvert(), "table"_a.noconvert());
     m.def("gaussian_exponents", &gaussian_exponents, "X"_a.noconvert(), "Y"_a.noconvert(), "gamma"_a,
           "out"_a.noconvert(), "lower"_a);
 }

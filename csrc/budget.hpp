@@ -42,7 +42,7 @@ inline void learn_row(const BudgetRule& rule, const BudgetRows& rows, const Budg
 inline void learn_settled(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t slots, int64_t t,
                           const LazySquare& inverse, const BudgetScratch& work, double* memory) {
     SettledRows settled;
-    settled.begin(inverse, slots, t, memory);
+    settled.begin(inverse, state, slots, rows.n_columns, t, memory);
     for (; t < rows.n_rows; ++t) learn_settled_row(rule, rows, state, t, settled, work);
 }
 

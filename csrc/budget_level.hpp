@@ -8,5 +8,6 @@
 #include "budget_projection.hpp"
 #include "budget_merging.hpp"
 #include "budget_newton.hpp"
+#include "budget_rounded.hpp"
 #include "budget_settled.hpp"
 #include "budget.hpp"

@@ -10,9 +10,15 @@
 // Cholesky factor of the Gram matrix K. The vectors w = W k of a window of rows take half the multiplications, and have the
 // inner products of the projections. A row with a loss adds a multiple of its w to a sum b. A later row of the window has the
 // score k^T c + w^T b, and c takes over W^T b at the end of the window.
+//
+// A perceptron needs the sign of a score alone. So its vectors w are products in float32, with a bound of their error: a
+// score nearer to 0 than the bound is made again in float64. The sum q of the rows k with a loss is exact, and c takes over
+// W^T W q: coefficients are those of float64, and only the scores that are reported carry the error, which is below the bound.
 
 // Rows that are looked at together: a window. Windows end where the number of a row in the stream is a multiple.
 constexpr int64_t kSettledRows = 64;
+// Rows of the triangle that are fetched ahead: a row is too short for the processor to see a stream in it.
+constexpr int64_t kAheadRows = 3;
 // Triangles are used from one row with a loss in so many on: about as many rows as would need a product in vain.
 constexpr int64_t kFewLosses = 3;
 // Rows whose products with the triangle are made together: sixteen sums in registers.
@@ -20,28 +26,46 @@ constexpr int kTriangleVectors = kBatchVectors > 1 ? kBatchVectors : 2;
 constexpr int64_t kTriangleRows = kTriangleVectors * kLanes<double>;
 // Products that are made together.
 constexpr int64_t kMostImages = 4 * kBatch;
+// Windows are in float32 if the bound is at most this part of a usual score: few scores are then made again.
+constexpr double kLargestDoubt = 0.25;
+// Rows of a window that may take a step of Projectron++, each of which costs a product in float64.
+constexpr int64_t kMostSteps = 4;
 
 struct SettledRows {
     const LazySquare* inverse;
     double *values, *images;  // (kSettledRows, width): kernel values of rows, and their products where they are known
     double* panels;           // the values of rows side by side: (kMostImages / kBatch, width, kBatch) or of all rows
     double* sum;              // (width, columns of scores): b of a window with triangles
+    double* moved;            // (width): q of a window in float32
+    RoundedTriangle triangle;
+    double lengths[kSettledRows];  // |k - m| of the rows of a window in float32
+    double reach, along;           // the sum of these lengths times their steps, of what is in q; and |b|
     int64_t first, stop, width;
-    bool known[kSettledRows], triangular, pending;
+    // Whether products are with a triangle, in float32; whether b is not 0; and whether c has changed since look_ahead.
+    bool known[kSettledRows], triangular, rounded, pending, stale;
+    bool in_place;  // slot i has column i
 
     static int64_t doubles(int64_t slots, int64_t n_columns) {
-        return (3 * kSettledRows + n_columns) * SlotPanels::rounded(slots);
+        return (3 * kSettledRows + n_columns + 1) * SlotPanels::rounded(slots);
     }
 
     // Begins before row t.
-    void begin(const LazySquare& square, int64_t slots, int64_t t, double* memory) {
+    void begin(const LazySquare& square, const BudgetState& state, int64_t slots, int64_t n_columns, int64_t t,
+               double* memory) {
         inverse = &square;
+        triangle.begin(state, slots, sum_of(square.diagonal, *state.count));
         width = SlotPanels::rounded(slots);
         values = memory;
         images = values + kSettledRows * width;
         panels = images + kSettledRows * width;
         sum = panels + kSettledRows * width;
+        moved = sum + n_columns * width;
         first = stop = t;
+        for (int64_t i = 0; i < width; ++i) moved[i] = 0;
+        reach = along = 0;
+        pending = false;
+        in_place = true;
+        for (int64_t i = 0; i < *state.count; ++i) in_place &= state.column[i] == i;
     }
 
     void look_ahead(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t, double* coef) {
@@ -51,15 +75,76 @@ struct SettledRows {
         int64_t n_wanted = 0;
         double margin;
         for (int64_t u = first; u < stop; ++u) {
-            slot_values(rows, state, u, values + (u - first) * width);
+            slot_values(rows, state, u, values + (u - first) * width, in_place);
             known[u - first] = false;
             n_wanted += state.factor.n_rows && is_wanted(rule, rows, state, u, coef, margin);
         }
         triangular = n_wanted * kFewLosses > stop - first;
+        stale = !triangular;
         if (!triangular) return;
-        pending = false;
         for (int64_t i = 0; i < width * rows.n_columns; ++i) sum[i] = 0;
-        multiply_by_triangle(state);
+        rounded = multiply_in_float32(rule, rows, *state.count);
+        if (!rounded) multiply_by_triangle(state);
+    }
+
+    // Writes w of all rows of the window by products in float32, and returns whether most rows are settled by them.
+    bool multiply_in_float32(const BudgetRule& rule, const BudgetRows& rows, int64_t n) {
+        const bool perceptron = rule.update == BudgetUpdate::perceptron || rule.update == BudgetUpdate::margin_perceptron;
+        if (!triangle.panels.n_rows || !perceptron || rows.n_columns > 1) return false;
+        auto* narrow = reinterpret_cast<float*>(panels);
+        double size = 0, steps = 0, longest = 0;
+        for (int64_t u = first; u < stop; ++u) {
+            const int64_t place = u - first;
+            const double score = rows.scores.data[u * rows.scores.stride];
+            const double length = triangle.centre(values + place * width, narrow + place * width, images + place * width);
+            lengths[place] = length;
+            size += score < 0 ? -score : score;
+            if (score * rows.y[u] <= 0) steps += MERCER_BUILTIN(sqrt)(rows.norms[u]);
+            longest = length > longest ? length : longest;
+        }
+        // |b| is at most `steps`, and so is the error of b over that of a row.
+        if (!(2 * triangle.unit * longest * steps * static_cast<double>(stop - first) <= kLargestDoubt * size)) return false;
+        triangle.multiply(narrow, stop - first, width, images);
+        if (rule.update == BudgetUpdate::perceptron) return true;
+        int64_t n_steps = 0;
+        for (int64_t u = first; u < stop; ++u) n_steps += may_step(rule, rows, u, 1, n);
+        return n_steps <= kMostSteps;
+    }
+
+    // By how much the score of row t may be off.
+    double doubt(int64_t t, int64_t n) const {
+        const double *w = images + (t - first) * width, error = triangle.unit * lengths[t - first];
+        const double length = MERCER_BUILTIN(sqrt)(dot(w, w, n));
+        return 1.01 * (error * along + (length + error) * triangle.unit * reach);
+    }
+
+    // Whether a loss of at most `loss` may be large enough for a step of Projectron++.
+    bool may_step(const BudgetRule& rule, const BudgetRows& rows, int64_t t, double loss, int64_t n) const {
+        const double *w = images + (t - first) * width, error = triangle.unit * lengths[t - first];
+        const double square = dot(w, w, n);
+        const double rest = rows.norms[t] - square - 1.01 * error * (2 * MERCER_BUILTIN(sqrt)(square) + error);
+        return loss > 0 && !(rest >= loss * loss * rule.tolerance * rule.tolerance);
+    }
+
+    // c takes over W^T W q, in float64.
+    void end_rounded_window(const BudgetState& state) {
+        const int64_t n = *state.count;
+        for (int64_t i = 0; i < n; ++i) {
+            const double *row = state.factor.data + i * state.factor.stride, *later = row + kAheadRows * state.factor.stride;
+            for (int64_t j = 0; i + kAheadRows < n && j <= i + kAheadRows; j += 8) MERCER_PREFETCH(later + j);
+            add_multiple(state.coef, row, dot(row, moved, i + 1), i + 1);
+        }
+        for (int64_t i = 0; i < n; ++i) moved[i] = sum[i] = 0;
+        reach = along = 0;
+        pending = false;
+        stale = true;
+    }
+
+    // Writes w of one row in float64.
+    void exact_image(const BudgetState& state, const double* row, double* image) const {
+        for (int64_t i = 0; i < *state.count; ++i) {
+            image[i] = dot(state.factor.data + i * state.factor.stride, row, i + 1);
+        }
     }
 
     // Writes w = W k of all rows of the window. A strip of W stays in cache for all of them.
@@ -88,6 +173,7 @@ struct SettledRows {
         for (int64_t i = 0; i < *state.count; ++i) {
             add_shares(state.coef, state.factor.data + i * state.factor.stride, sum + i * n_columns, i + 1, n_columns);
         }
+        pending = false;
     }
 
     // Whether row u would need its product if it came now, and its margin. Writes its scores, which are written again when
@@ -175,6 +261,7 @@ inline void learn_by_triangle(const BudgetRule& rule, const BudgetRows& rows, co
     if (settled.pending) add_products(sum, scratch.image, n, n_columns, scores);
     const bool joins = has_loss(rule, rows, state, t, scratch.coef);
     for (int64_t i = 0; rows.shrinks[t] != 1 && i < n * n_columns; ++i) sum[i] *= rows.shrinks[t];
+    settled.stale |= rows.shrinks[t] != 1;
     bool steps = joins;
     if (!joins && rule.update == BudgetUpdate::margin_perceptron) {
         const double rest = rest_of_projection(rows.norms[t], scratch.image, scratch.image, n);
@@ -185,6 +272,55 @@ inline void learn_by_triangle(const BudgetRule& rule, const BudgetRows& rows, co
     if (t + 1 == settled.stop) settled.end_window(state, n_columns);
 }
 
+// A row of a window in float32, whose w is in scratch.image; scores hold k^T c.
+inline void learn_rounded(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
+                          SettledRows& settled, const BudgetScratch& scratch) {
+    const int64_t n = *state.count;
+    double& score = rows.scores.data[t * rows.scores.stride];
+    double doubt = 0;
+    if (settled.pending) {
+        const double before = dot(settled.sum, scratch.image, n);
+        doubt = settled.doubt(t, n);
+        score += before;
+        if (!(score > doubt || score < -doubt)) {
+            settled.end_rounded_window(state);
+            slot_scores(state, scratch.values, 1, &score);
+            doubt = 0;
+        }
+    }
+    const bool margin = rule.update == BudgetUpdate::margin_perceptron && score * rows.y[t] > 0 &&
+                        settled.may_step(rule, rows, t, 1 - score * rows.y[t] + doubt, n);
+    if (margin) {  // the step depends on the score and on w: both in float64
+        if (settled.pending) settled.end_rounded_window(state);
+        slot_scores(state, scratch.values, 1, &score);
+        settled.exact_image(state, scratch.values, scratch.image);
+    }
+    const bool joins = has_loss(rule, rows, state, t, scratch.coef);
+    if (rows.shrinks[t] != 1) {
+        for (int64_t i = 0; i < n; ++i) {
+            settled.sum[i] *= rows.shrinks[t];
+            settled.moved[i] *= rows.shrinks[t];
+        }
+        settled.reach *= rows.shrinks[t];
+        settled.along *= rows.shrinks[t];
+        settled.stale = true;
+    }
+    bool steps = joins;
+    if (!joins && margin) {
+        const double rest = rest_of_projection(rows.norms[t], scratch.image, scratch.image, n);
+        steps = margin_step(rule, rows, t, rows.norms[t] - rest, rest, scratch.coef);
+    }
+    if (steps) {
+        const double step = scratch.coef[0];
+        add_multiple(settled.sum, scratch.image, step, n);
+        add_multiple(settled.moved, scratch.values, step, n);
+        settled.reach += (step < 0 ? -step : step) * settled.lengths[t - settled.first];
+        settled.along = MERCER_BUILTIN(sqrt)(dot(settled.sum, settled.sum, n));
+        settled.pending = true;
+    }
+    if (t + 1 == settled.stop && settled.pending) settled.end_rounded_window(state);
+}
+
 inline void learn_settled_row(const BudgetRule& rule, const BudgetRows& rows, const BudgetState& state, int64_t t,
                               SettledRows& settled, BudgetScratch scratch) {
     if (t == settled.stop) settled.look_ahead(rule, rows, state, t, scratch.other);
@@ -192,7 +328,8 @@ inline void learn_settled_row(const BudgetRule& rule, const BudgetRows& rows, co
     scratch.values = settled.values + place * settled.width;
     scratch.image = settled.images + place * settled.width;
     double* scores = rows.scores.data + t * rows.scores.stride;
-    slot_scores(state, scratch.values, rows.n_columns, scores);
+    if (settled.stale) slot_scores(state, scratch.values, rows.n_columns, scores);  // else look_ahead wrote them
+    if (settled.triangular && settled.rounded) return learn_rounded(rule, rows, state, t, settled, scratch);
     if (settled.triangular) return learn_by_triangle(rule, rows, state, t, settled, scratch);
     const bool joins = has_loss(rule, rows, state, t, scratch.coef);
     if (!joins && rule.update != BudgetUpdate::margin_perceptron) return;

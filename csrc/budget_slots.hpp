@@ -35,15 +35,21 @@ inline void squared_lengths(const BudgetState& state, int64_t n_columns, double*
     for (int64_t i = 0; i < n; ++i) squares[i] = squared_length(state.coef + i * n_columns, n_columns);
 }
 
-// The kernel values of row t and the slots. Below an exponent of -708 the value is 0.
-inline void slot_values(const BudgetRows& rows, const BudgetState& state, int64_t t, double* MERCER_RESTRICT values) {
+// The kernel values of row t and the slots. Below an exponent of -708 the value is 0. If slots are `in_place`, slot i has
+// column i.
+inline void slot_values(const BudgetRows& rows, const BudgetState& state, int64_t t, double* MERCER_RESTRICT values,
+                        bool in_place = false) {
     const int64_t n = *state.count;
     const double* cross = rows.cross.data + t * rows.cross.stride;
     if (!(rows.gamma > 0)) {
         for (int64_t i = 0; i < n; ++i) values[i] = cross[state.column[i]];
         return;
     }
-    for (int64_t i = 0; i < n; ++i) values[i] = -cross[state.column[i]];
+    if (in_place) {
+        for (int64_t i = 0; i < n; ++i) values[i] = -cross[i];
+    } else {
+        for (int64_t i = 0; i < n; ++i) values[i] = -cross[state.column[i]];
+    }
     exp_all<double>(values, n);
 }
 

@@ -7,6 +7,8 @@ namespace mercer {
 
 // Rows whose products with matrices of the slots are made together. The number of slots of projections is a multiple.
 constexpr int64_t kBudgetBatch = 8;
+// Rows of a triangle in float32 that lie side by side.
+constexpr int64_t kTrianglePanel = 16;
 
 // In the order of BUDGET_UPDATES and BUDGET_MAINTENANCE.
 enum class BudgetUpdate { gradient, perceptron, margin_perceptron, passive_aggressive, newton };
@@ -53,6 +55,8 @@ struct BudgetState {
     double* totals;
     int64_t* count;
     Matrix<double> factor;  // the inverse of the Cholesky factor of the Gram matrix, where the caller knows it
+    Matrix<const float> rounded;  // the same in panels of kTrianglePanel rows, or none
+    const double* sums;           // of the rows of `factor`, where there is `rounded`
     // Whether both halves of `between` are kept. Else entry (i, j) holds where slot i is not older than slot j.
     bool mirrored;
 };

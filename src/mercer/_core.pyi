@@ -140,6 +140,8 @@ def budget_learn(
     totals: Array,
     counts: Array,
     factor: Array,
+    rounded: Array,
+    sums: Array,
     table: Array,
 ) -> None: ...
 def rows_in_doubt(

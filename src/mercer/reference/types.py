@@ -110,6 +110,10 @@ class BudgetState(NamedTuple):
     # (slots, slots), or none: the inverse of the Cholesky factor of the Gram matrix, a triangle. The compiled loop
     # may read it where the slots of a full budget stay.
     factor: Array = np.zeros((0, 0))
+    # (panels * slots, 16) float32, or none: entry (p * slots + j, l) is factor[16 p + l, j]. The compiled loop may read
+    # it for decisions that this precision settles.
+    rounded: Array = np.zeros((0, 16), dtype=np.float32)
+    sums: Array = np.zeros(0)  # (slots,) of the rows of factor, if there is rounded
 
 
 class ClusterRows(NamedTuple):

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 from mercer import Gaussian
 from mercer.learners import BudgetClassifier, BudgetRegressor
 from mercer.learners.budget import support_set
-from mercer.learners.budget.support_set import uniforms
+from mercer.learners.budget.support_set import in_panels, uniforms
 
 
 def test_numbers_by_chance_are_uniform_and_do_not_depend_on_cuts():
@@ -56,6 +56,15 @@ def test_the_factor_is_made_once_where_the_support_vectors_stay(rng):
     assert factor.shape == (24, 24)
     assert not factor[20:].any()
     assert model.partial_fit(X[500:], y[500:]).state_.settled.factor is factor
+
+
+def test_a_triangle_in_panels_has_sixteen_rows_side_by_side(rng):
+    factor = np.tril(rng.standard_normal((24, 24)))
+    panels = in_panels(factor)
+    assert panels.shape == (48, 16)
+    for p, j, row in ((0, 3, 7), (1, 0, 16), (1, 23, 23)):
+        assert panels[p * 24 + j, row - 16 * p] == np.float32(factor[row, j])
+    assert not panels[24:, 8:].any()  # rows past the last
 
 
 def test_a_gram_matrix_that_is_not_positive_definite_has_no_factor(rng):

@@ -134,8 +134,8 @@ class BudgetClassifier(BudgetLearner, ClassScores):  # type: ignore[override] # 
 
     Kernel values of 128 rows are made at once, of eight for merging; the loop over the rows is compiled. Cuts of
     the stream leave the bits; with "project", "project_newest" and "newton", whose matrices change once per eight rows,
-    cuts at multiples of eight rows do, and others change the last digits ("project_newest" with a full budget, which
-    changes no matrix, takes any cuts). Memory,
+    cuts at multiples of eight rows do, and others change the last digits ("project_newest" with a full budget changes
+    coefficients once per 64 rows: cuts at multiples of 128 leave the bits). Memory,
     whatever the number of rows: O(B d), a block of 4096 rows, and three B x B matrices at most. Parameters of the
     kernel that depend on the data are found on the first block (4096 rows at most). An error leaves the model as it was
     before the call. Ctrl-C leaves it as it was after the last whole block; ``n_seen_`` says how many rows that are.

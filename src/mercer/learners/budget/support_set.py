@@ -28,6 +28,8 @@ _RENEWAL_ROWS = 4096
 _FACTOR_ROWS = 16
 # The loop takes slots in such numbers.
 _SLOTS = 8
+# Rows of a triangle in float32 that the loop reads at once.
+_PANEL = 16
 _F8 = (np.float64,)
 
 
@@ -116,7 +118,8 @@ class SupportSet:
         slots = len(self.between) + 1
         slots += -slots % _SLOTS
         parts = (self.between, self.inverse, self._factor())
-        return _Settled(*(_grown(part, (slots, slots)) if len(part) else part for part in parts))
+        between, inverse, factor = (_grown(part, (slots, slots)) if len(part) else part for part in parts)
+        return _Settled(between, inverse, factor, in_panels(factor), factor.sum(axis=1))
 
     def _factor(self) -> Array:
         """Return the inverse of the Cholesky factor of the Gram matrix, or no rows if it has none."""
@@ -140,6 +143,9 @@ class SupportSet:
         slots, scores = _Slots(owner, self, plan, n), np.empty((n, self.coef.shape[1]))
         numbers = np.arange(n_seen, n_seen + n)
         chances = uniforms(self.seed, numbers)
+        X = _like(X, self.rows)
+        norms = KernelValues(self.kernel).norms(X)
+        steps, shrinks = plan.steps(n_seen, norms)
         start = 0
         while start < n:
             position = n_seen + start
@@ -147,7 +153,8 @@ class SupportSet:
                 slots.renew()
             stop = min(start + _BLOCK_ROWS - position % _BLOCK_ROWS, n)
             rows = slice(start, stop)
-            slots.learn(_like(X[rows], self.rows), y[rows], numbers[rows], chances[rows], scores[rows])
+            each = _Rows(norms[rows], numbers[rows], y[rows], steps[rows], shrinks[rows], chances[rows], scores[rows])
+            slots.learn(X[rows], each)
             start = stop
         return slots.frozen(), scores
 
@@ -171,6 +178,20 @@ class _Settled(NamedTuple):
     between: Array
     inverse: Array
     factor: Array  # the inverse of the Cholesky factor of the Gram matrix; no rows if that is not positive definite
+    rounded: Array  # the same in float32, in panels as the loop takes them
+    sums: Array  # of the rows of the factor
+
+
+class _Rows(NamedTuple):
+    """What the loop takes for each row, besides X and kernel values; see ``core.BudgetRows``."""
+
+    norms: Array
+    numbers: Array
+    y: Array
+    steps: Array
+    shrinks: Array
+    uniforms: Array
+    scores: Array
 
 
 class _Slots:
@@ -218,8 +239,8 @@ class _Slots:
     def _rows(self) -> Rows:
         return self._state.rows[: self._n] if self._keeps_rows else self._kept
 
-    def learn(self, X: Rows, y: Array, numbers: Array, chances: Array, scores: Array) -> None:
-        """Learn a few rows with their numbers in the stream."""
+    def learn(self, X: Rows, each: _Rows) -> None:
+        """Learn a few rows."""
         n, m, values, state, rule = self._n, X.shape[0], self._values, self._state, self._plan.rule
         merges = rule.maintenance == "merge"  # its loop makes kernel values itself
         cross = self._cross[: 0 if merges else m * (n + m)].reshape(m, -1)
@@ -227,23 +248,12 @@ class _Slots:
             values.write(X, self._rows(), cross[:, :n])
             if not self._settles:  # a row meets those of its block that have joined: earlier ones
                 values.write_own(X, cross[:, n:])
-        norms = values.norms(X)
-        steps, shrinks = self._plan.steps(int(numbers[0]), norms)
-        rows = core.BudgetRows(
-            cross=cross,
-            gamma=values.gamma,
-            norms=norms,
-            X=X if self._keeps_rows else np.zeros((m, 0)),
-            numbers=numbers,
-            y=y,
-            steps=steps,
-            shrinks=shrinks,
-            uniforms=chances,
-            scores=scores,
-        )
+        kept = X if self._keeps_rows else np.zeros((m, 0))
+        rows = core.BudgetRows(cross=cross, gamma=values.gamma, X=kept, **each._asdict())
         state.column[:n] = np.arange(n)
         if core.COMPILED and self._settles and m >= _FACTOR_ROWS:
-            state = state._replace(factor=self._settled().factor)
+            settled = self._settled()
+            state = state._replace(factor=settled.factor, rounded=settled.rounded, sums=settled.sums)
         core.budget_learn(rule, rows, state, merge_places())
         if not self._keeps_rows:
             self._kept = _chosen(self._kept, X, state.column[: self._n])
@@ -304,6 +314,15 @@ def uniforms(seed: int, numbers: Array) -> Array:
 def _gram(between: Array, born: Array) -> Array:
     """Return both halves of a matrix of kernel values, of which entry (i, j) holds where i is not older than j."""
     return np.where(born[:, np.newaxis] >= born, between, between.T)
+
+
+def in_panels(factor: Array) -> Array:
+    """Return a triangle in float32, sixteen of its rows side by side."""
+    n = len(factor)
+    with np.errstate(over="ignore"):  # an infinite entry has an infinite bound of its rounding, and is not used
+        rows = np.zeros((n + -n % _PANEL, n), dtype=np.float32)
+        rows[:n] = factor
+    return np.ascontiguousarray(rows.reshape(-1, _PANEL, n).transpose(0, 2, 1)).reshape(-1, _PANEL)
 
 
 def _grown(values: Array, shape: tuple[int, ...]) -> Array:
