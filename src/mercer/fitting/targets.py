@@ -249,8 +249,10 @@ class Classes(Targets):
 
     def check(self, y: RowsLike) -> Array:
         """Return y as labels in one dimension, or refuse what is not a label."""
-        is_flat = type(y) is np.ndarray and y.ndim == 1  # as scikit-learn would return it, in a tenth of the time
-        labels: Array = check_finite_y(self.owner, y if is_flat else column_or_1d(y, warn=True))
+        # Plain labels are what scikit-learn would return, in a tenth of the time.
+        is_plain = isinstance(y, np.ndarray) and type(y) is np.ndarray and y.ndim == 1
+        flat: Array = np.asarray(y) if is_plain else column_or_1d(y, warn=True)
+        labels = check_finite_y(self.owner, flat)
         # Few different integers are classes; scikit-learn's check of them takes longer than learning a small block.
         if labels.dtype.kind not in _INTEGERS or 2 * len(np.unique(labels)) > len(labels):
             check_classification_targets(labels)

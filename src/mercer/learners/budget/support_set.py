@@ -319,6 +319,8 @@ def _gram(between: Array, born: Array) -> Array:
 def in_panels(factor: Array) -> Array:
     """Return a triangle in float32, sixteen of its rows side by side."""
     n = len(factor)
+    if not n:
+        return np.zeros((0, _PANEL), dtype=np.float32)
     with np.errstate(over="ignore"):  # an infinite entry has an infinite bound of its rounding, and is not used
         rows = np.zeros((n + -n % _PANEL, n), dtype=np.float32)
         rows[:n] = factor
