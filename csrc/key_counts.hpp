@@ -5,53 +5,13 @@
 #include <cstring>
 #include <vector>
 
+#include "first_places.hpp"
 #include "hashing.hpp"
 
 namespace mercer {
 
 // How counts enter a kernel: the numbers are those of mercer.core.COUNTS.
 enum class Counts { product = 0, presence = 1, intersection = 2 };
-
-// An open-addressing table from numbers to the places where they are known, sized to the row, so that it stays in cache.
-// A slot is a place + 1 alone: the number itself is read where it is known. Places ascend from row to row: a slot that
-// holds a place of an earlier row is free, and nothing is ever cleared. The branch on a new number is on purpose:
-// without it every number waits for the one before, which was measured slower than wrong guesses.
-class Places {
-  public:
-    // Begin a row of at most n_most numbers, whose first place is `first`, with so many slots per number at least.
-    void begin(int64_t first, int64_t n_most, int64_t slots = 2) {
-        int bits = 4;
-        while ((int64_t(1) << bits) < slots * n_most) ++bits;
-        const std::size_t size = std::size_t(1) << bits;
-        if (slots_.size() < size) slots_.assign(size, 0);
-        shift_ = 64 - bits;
-        mask_ = size - 1;
-        first_ = static_cast<uint32_t>(first);
-    }
-    // Begin rows whose places count from 0 again.
-    void restart(int64_t n_most) {
-        slots_.clear();
-        begin(0, n_most);
-    }
-    // The place of a number among `known`; `next` if it is new, which the table then holds.
-    template <class Number>
-    int64_t find(Number number, const Number* known, int64_t next) {
-        for (std::size_t slot = (number * 0x9E3779B97F4A7C15u) >> shift_;; slot = (slot + 1) & mask_) {
-            const uint32_t held = slots_[slot];
-            if (held <= first_) {
-                slots_[slot] = static_cast<uint32_t>(next + 1);
-                return next;
-            }
-            if (known[held - 1] == number) return static_cast<int64_t>(held) - 1;
-        }
-    }
-
-  private:
-    std::vector<uint32_t> slots_;
-    std::size_t mask_ = 0;
-    uint32_t first_ = 0;
-    int shift_ = 0;
-};
 
 struct KeyedRows {
     const int64_t* pointers;
@@ -67,53 +27,72 @@ struct CountedRows {
     double* squares;
 };
 
-// The distinct keys of a row from place `start` on, with the sums of their weights, or the first weight of each.
-template <bool kSums, class Weight>
-int64_t count_row(const uint64_t* keys, int64_t size, const Weight& weight, int64_t start, Places& places,
-                  const CountedRows& out) {
-    places.begin(start, size);
-    int64_t end = start;
-    for (int64_t j = 0; j < size; ++j) {
-        const int64_t place = places.find(keys[j], out.keys, end);
-        if (place == end) {
-            out.keys[end] = keys[j];
-            out.values[end++] = weight(j);
-        } else if (kSums) {
-            out.values[place] += weight(j);
+// The distinct keys of a row, in the order in which they are met.
+class KeySums {
+  public:
+    // Writes them with the sums of their weights, and returns their number.
+    template <class Weight>
+    int64_t write(const uint64_t* keys, int64_t size, const Weight& weight, uint64_t* out, double* values) {
+        const uint32_t* first = places_.find(keys, size);
+        sums_.assign(static_cast<std::size_t>(size), 0.0);
+        double* sums = sums_.data();
+        for (int64_t j = 0; j < size; ++j) sums[first[j]] += weight(j);
+        int64_t n = 0;
+        for (int64_t j = 0; j < size; ++j) {
+            out[n] = keys[j];
+            values[n] = sums[j];
+            n += first[j] == j;
         }
+        return n;
     }
-    return end;
+    // Writes them with the first weight of each.
+    template <class Weight>
+    int64_t write_first(const uint64_t* keys, int64_t size, const Weight& weight, uint64_t* out, double* values) {
+        const uint32_t* first = places_.find(keys, size);
+        int64_t n = 0;
+        for (int64_t j = 0; j < size; ++j) {
+            out[n] = keys[j];
+            values[n] = weight(j);
+            n += first[j] == j;
+        }
+        return n;
+    }
+
+  private:
+    FirstPlaces<uint64_t> places_;
+    std::vector<double> sums_;
+};
+
+inline double sum_of_squares(const double* values, int64_t size) {
+    double square = 0;
+    for (int64_t j = 0; j < size; ++j) square += values[j] * values[j];
+    return square;
 }
 
 // The c-th time that a row has a key, the key (key, c), which no other entry of the row has.
 class UnaryKeys {
   public:
-    explicit UnaryKeys(int64_t n_keys) : met_(static_cast<std::size_t>(n_keys)), times_(met_.size()) {}
     void write_row(const uint64_t* keys, int64_t size, uint64_t* out, double* values) {
-        places_.begin(next_, size);
+        const uint32_t* first = places_.find(keys, size);
+        times_.assign(static_cast<std::size_t>(size), 0);
         for (int64_t j = 0; j < size; ++j) {
-            const int64_t place = places_.find(keys[j], met_.data(), next_);
-            met_[static_cast<std::size_t>(place)] = keys[j];
-            const uint32_t c = times_[static_cast<std::size_t>(place)]++;
+            const uint32_t c = times_[first[j]]++;
             const uint64_t again = as_key(joined(keys[j], c));
             out[j] = c == 0 ? keys[j] : again;
             values[j] = 1.0;
-            next_ += place == next_;
         }
     }
 
   private:
-    Places places_;
-    std::vector<uint64_t> met_;
+    FirstPlaces<uint64_t> places_;
     std::vector<uint32_t> times_;
-    int64_t next_ = 0;
 };
 
 // Distinct keys in the order in which they are met, with the sums of their weights, and the sum of squares of each row.
 inline void count_keys(const KeyedRows& rows, Counts counts, const CountedRows& out) {
-    const bool unary = counts == Counts::intersection;
-    Places places;
-    UnaryKeys of_times(unary ? rows.pointers[rows.n_rows] - rows.pointers[0] : 0);
+    const bool unary = counts == Counts::intersection, presence = counts == Counts::presence;
+    KeySums sums;
+    UnaryKeys of_times;
     int64_t end = out.pointers[0] = 0;
     for (int64_t i = 0; i < rows.n_rows; ++i) {
         const int64_t first = rows.pointers[i], size = rows.pointers[i + 1] - first, start = end;
@@ -121,19 +100,18 @@ inline void count_keys(const KeyedRows& rows, Counts counts, const CountedRows& 
         const double* weights = rows.weights ? rows.weights + first : nullptr;
         const auto one = [](int64_t) { return 1.0; };
         const auto own = [weights](int64_t j) { return weights[j]; };
+        uint64_t* target = out.keys + start;
+        double* values = out.values + start;
         if (unary) {
-            of_times.write_row(keys, size, out.keys + start, out.values + start);
-            end = start + size;
-        } else if (counts == Counts::presence) {
-            end = weights ? count_row<false>(keys, size, own, start, places, out)
-                          : count_row<false>(keys, size, one, start, places, out);
+            of_times.write_row(keys, size, target, values);
+            end += size;
+        } else if (presence) {
+            end += weights ? sums.write_first(keys, size, own, target, values)
+                           : sums.write_first(keys, size, one, target, values);
         } else {
-            end = weights ? count_row<true>(keys, size, own, start, places, out)
-                          : count_row<true>(keys, size, one, start, places, out);
+            end += weights ? sums.write(keys, size, own, target, values) : sums.write(keys, size, one, target, values);
         }
-        double square = 0;
-        for (int64_t j = start; j < end; ++j) square += out.values[j] * out.values[j];
-        out.squares[i] = square;
+        out.squares[i] = sum_of_squares(values, end - start);
         out.pointers[i + 1] = end;
     }
 }

@@ -15,46 +15,38 @@ class SubstringCounts {
   public:
     SubstringCounts(const Text& text, const Substrings& parts) : text_(text), parts_(parts) {}
 
-    // Writes the distinct substrings of string i from place `start` on, longest first, and returns the end.
-    int64_t write(int64_t i, int64_t start, const CountedRows& out) {
-        const int64_t size = text_.offsets[i + 1] - text_.offsets[i];
-        int64_t from = start, end = start;
-        for (int64_t length = parts_.longest; length >= parts_.least; --length) {
-            const int64_t begin = end;
-            places_.begin(begin, size);
-            if (length == parts_.longest) {
-                end = count_windows(i, end, out);
-            } else {
-                const uint64_t mark = uint64_t(1) << (parts_.bits * length);
-                for (int64_t j = from; j < begin; ++j) {
-                    end = add((out.keys[j] & (mark - 1)) | mark, out.values[j], end, out);
-                }
-                for (const uint64_t key : early_) {
-                    if (key >> (parts_.bits * length) == 1) end = add(key, 1.0, end, out);
-                }
+    // Writes the distinct substrings of string i, longest first, and returns their number.
+    int64_t write(int64_t i, uint64_t* keys, double* values) {
+        read_windows(i);
+        int64_t from = 0, end = sums_.write(windows_.data(), n_windows_, [](int64_t) { return 1.0; }, keys, values);
+        for (int64_t length = parts_.longest - 1; length >= parts_.least; --length) {
+            const uint64_t mark = uint64_t(1) << (parts_.bits * length);
+            const int64_t n_longer = end - from;
+            for (int64_t j = 0; j < n_longer; ++j) {
+                windows_[static_cast<std::size_t>(j)] = (keys[from + j] & (mark - 1)) | mark;
             }
-            from = begin;
+            int64_t n = n_longer;
+            for (const uint64_t key : early_) {
+                windows_[static_cast<std::size_t>(n)] = key;
+                n += key >> (parts_.bits * length) == 1;
+            }
+            const double* longer = values + from;
+            from = end;
+            const auto weight = [longer, n_longer](int64_t j) { return j < n_longer ? longer[j] : 1.0; };
+            end += sums_.write(windows_.data(), n, weight, keys + end, values + end);
         }
         return end;
     }
 
   private:
-    int64_t add(uint64_t key, double number, int64_t end, const CountedRows& out) {
-        const int64_t place = places_.find(key, out.keys, end);
-        if (place != end) {
-            out.values[place] += number;
-            return end;
-        }
-        out.keys[end] = key;
-        out.values[end] = number;
-        return end + 1;
-    }
     // The windows of the longest length; `early_` receives the shorter ones at the beginning of each run of letters.
-    int64_t count_windows(int64_t i, int64_t end, const CountedRows& out) {
-        const int64_t longest = parts_.longest;
+    void read_windows(int64_t i) {
+        const int64_t longest = parts_.longest, size = text_.offsets[i + 1] - text_.offsets[i];
+        // one more than there are substrings of any length: the last place is written, and not kept
+        if (windows_.size() < static_cast<std::size_t>(size) + 1) windows_.resize(static_cast<std::size_t>(size) + 1);
         const uint64_t mark = uint64_t(1) << (parts_.bits * longest);
         uint64_t window = 0;
-        int64_t run = 0;
+        int64_t run = 0, n = 0;
         early_.clear();
         for (int64_t t = text_.offsets[i]; t < text_.offsets[i + 1]; ++t) {
             const uint8_t code = text_.codes[text_.letters[t]];
@@ -64,19 +56,20 @@ class SubstringCounts {
             }
             window = (window << parts_.bits) | code;
             if (++run >= longest) {
-                end = add((window & (mark - 1)) | mark, 1.0, end, out);
+                windows_[static_cast<std::size_t>(n++)] = (window & (mark - 1)) | mark;
             } else if (run >= parts_.least) {  // all of the run so far; its shorter ends are ends of this one
                 const uint64_t own = uint64_t(1) << (parts_.bits * run);
                 early_.push_back((window & (own - 1)) | own);
             }
         }
-        return end;
+        n_windows_ = n;
     }
 
     const Text& text_;
     const Substrings& parts_;
-    Places places_;
-    std::vector<uint64_t> early_;
+    KeySums sums_;
+    std::vector<uint64_t> windows_, early_;
+    int64_t n_windows_ = 0;
 };
 
 inline void count_substrings(const Text& text, const Substrings& parts, const CountedRows& out) {
@@ -84,10 +77,8 @@ inline void count_substrings(const Text& text, const Substrings& parts, const Co
     int64_t end = out.pointers[0] = 0;
     for (int64_t i = 0; i < text.n_strings; ++i) {
         const int64_t start = end;
-        end = counts.write(i, start, out);
-        double square = 0;
-        for (int64_t j = start; j < end; ++j) square += out.values[j] * out.values[j];
-        out.squares[i] = square;
+        end += counts.write(i, out.keys + end, out.values + end);
+        out.squares[i] = sum_of_squares(out.values + start, end - start);
         out.pointers[i + 1] = end;
     }
 }

@@ -58,6 +58,15 @@ def assert_same(results, n_used=None):
         np.testing.assert_array_equal(a[:n_used], b[:n_used])
 
 
+def assert_same_counts(results):
+    """Compare pointers, keys, values and squares; the compiled loop may leave other numbers behind the last key."""
+    (_, *got), (_, *expected) = results
+    end = expected[0][-1]
+    for place, (a, b) in enumerate(zip(got, expected, strict=True)):
+        n_used = end if place in (1, 2) else None
+        np.testing.assert_array_equal(a[:n_used], b[:n_used])
+
+
 @settings(max_examples=20)
 @given(texts, st.integers(1, 3), st.integers(0, 2), st.sampled_from([0, 2, 8]), st.booleans())
 def test_string_keys(X, least, more, bits, placed):
@@ -73,7 +82,7 @@ def test_count_substrings(X, least, more, bits):
     outs = [np.zeros(len(X) + 1, np.int64), np.zeros(200, np.uint64), np.zeros(200), np.zeros(len(X))]
     given = (X.text, X.pointers(), CODES, least, least + more, bits)
     results = both("count_substrings", given, *outs)
-    assert_same(results)
+    assert_same_counts(results)
     pointers, keys = np.zeros(len(X) + 1, np.int64), np.zeros(200, np.uint64)
     n = _core.string_keys(*given, BASE, False, pointers, keys, NOBODY)
     _core.count_keys(pointers, keys[:n], np.empty(0), 0, *outs)
@@ -242,23 +251,19 @@ def test_count_keys(lists, counts, weighted):
     pointers, keys = rows_of(lists)
     weights = np.arange(len(keys), dtype=float) if weighted else np.empty(0)
     outs = [np.zeros(len(pointers), np.int64), np.zeros(40, np.uint64), np.zeros(40), np.zeros(len(lists))]
-    results = both("count_keys", (pointers, keys, weights, counts), *outs)
-    # the compiled loop may leave other numbers behind the last key
-    n_used = results[0][1][-1]
-    np.testing.assert_array_equal(results[0][1], results[1][1])
-    np.testing.assert_array_equal(results[0][4], results[1][4])
-    for place in (2, 3):
-        np.testing.assert_array_equal(results[0][place][:n_used], results[1][place][:n_used])
+    assert_same_counts(both("count_keys", (pointers, keys, weights, counts), *outs))
 
 
 @pytest.mark.parametrize("counts", [0, 1, 2])
 @pytest.mark.parametrize("n_different", [3, 200, 10**6])
 def test_count_keys_of_long_rows_of_any_length(counts, n_different):
-    """The table is never cleared: rows of other lengths, before and after, leave nothing behind."""
+    """Slots are never cleared: rows of other lengths, before and after, leave nothing behind.
+
+    The longest row has more than 2^16 keys, whose places take four bytes and not two.
+    """
     rng = np.random.default_rng(n_different)
-    sizes = [500, 3, 0, 1, 2000, 40, 500]
+    sizes = [500, 3, 0, 1, 2**16 + 100, 2**16, 40, 500]
     pointers = np.cumsum([0, *sizes])
-    # keys with the same lower half have the same tag in the table
     keys = rng.integers(n_different, size=pointers[-1], dtype=np.uint64) << np.uint64(rng.integers(0, 40))
     weights = rng.integers(1, 5, size=len(keys)).astype(float)
     outs = [
@@ -267,12 +272,17 @@ def test_count_keys_of_long_rows_of_any_length(counts, n_different):
         np.zeros(len(keys)),
         np.zeros(len(sizes)),
     ]
-    got, expected = both("count_keys", (pointers, keys, weights, counts), *outs)
-    end = expected[1][-1]
-    np.testing.assert_array_equal(got[1], expected[1])
-    np.testing.assert_array_equal(got[4], expected[4])
-    for place in (2, 3):
-        np.testing.assert_array_equal(got[place][:end], expected[place][:end])
+    assert_same_counts(both("count_keys", (pointers, keys, weights, counts), *outs))
+
+
+def test_count_keys_that_share_their_slots():
+    """Keys with the same upper bits of their product with the first factor: each pass settles one of them."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    found = [(top * inverse) % 2**64 for top in range(1, 40)]  # products 1 to 39: the upper bits are all 0
+    keys = np.array([*found, *found[::-1], *found[::3]], dtype=np.uint64)
+    outs = [np.zeros(2, np.int64), np.zeros(len(keys), np.uint64), np.zeros(len(keys)), np.zeros(1)]
+    for counts in (0, 1, 2):
+        assert_same_counts(both("count_keys", (np.array([0, len(keys)]), keys, np.empty(0), counts), *outs))
 
 
 def test_hash_values_at_the_ends_of_their_range():
@@ -312,9 +322,9 @@ def test_hash_columns_and_sketch_keys(dtype, n_buckets):
 
 @pytest.mark.parametrize("n_buckets", [40, 900, 2**14, 2**26])
 def test_hash_columns_of_long_rows(dtype, n_buckets):
-    """Rows with many equal columns, few and none; a set of bits finds those that may be equal."""
+    """Rows with many equal columns, few and none; the longest has more than 2^16 keys."""
     rng = np.random.default_rng(n_buckets)
-    pointers = np.cumsum([0, 700, 3, 0, 2500, 1, 64])
+    pointers = np.cumsum([0, 700, 3, 0, 2500, 1, 2**16 + 64])
     keys = rng.integers(2**61, size=pointers[-1], dtype=np.uint64)
     values, coefficients = (
         rng.integers(1, 9, size=len(keys)).astype(float),
