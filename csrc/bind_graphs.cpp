@@ -6,6 +6,7 @@
 #include "bind_structures.hpp"
 #include "graph_keys.hpp"
 #include "partial_trees.hpp"
+#include "path_keys.hpp"
 #include "subgraph_keys.hpp"
 #include "tree_keys.hpp"
 #include "walk_keys.hpp"
@@ -74,21 +75,42 @@ void py_refine(const Array<const int64_t, 1>& graphs, const Array<const int64_t,
     refine(rows, depth, seed, keys);
 }
 
+int64_t most_paths(const GraphRows& rows) {
+    int64_t most = 0;
+    for (int64_t g = 0; g < rows.n_graphs; ++g) {
+        const int64_t size = rows.graphs[g + 1] - rows.graphs[g];
+        most += size * (size - 1);
+    }
+    return most;
+}
+
 int64_t py_path_keys(const Array<const int64_t, 1>& graphs, const Array<const int64_t, 1>& nodes,
                      const Array<const int32_t, 1>& neighbours, const Array<const int64_t, 1>& labels, uint64_t seed,
                      const Array<int64_t, 1>& out_pointers, const Array<uint64_t, 1>& out_keys) {
     const GraphRows given = graph_rows(graphs, nodes, neighbours, labels);
-    int64_t most = 0;
-    for (int64_t g = 0; g < given.n_graphs; ++g) {
-        const int64_t size = given.graphs[g + 1] - given.graphs[g];
-        most += size * (size - 1);
-    }
     require_equal("len(out_pointers)", length(out_pointers), "len(graphs)", given.n_graphs + 1);
-    require_at_least("len(out_keys)", length(out_keys), most);
+    require_at_least("len(out_keys)", length(out_keys), most_paths(given));
     int64_t* ends = vector<int64_t>("out_pointers", out_pointers);
     uint64_t* keys = vector<uint64_t>("out_keys", out_keys);
     const nb::gil_scoped_release released;
     return path_keys(given, seed, ends, keys);
+}
+
+void py_count_paths(const Array<const int64_t, 1>& graphs, const Array<const int64_t, 1>& nodes,
+                    const Array<const int32_t, 1>& neighbours, const Array<const int64_t, 1>& labels, uint64_t seed,
+                    bool presence, const Array<int64_t, 1>& out_pointers, const Array<uint64_t, 1>& out_keys,
+                    const Array<double, 1>& out_values, const Array<double, 1>& out_squares) {
+    const GraphRows given = graph_rows(graphs, nodes, neighbours, labels);
+    const int64_t most = most_paths(given);
+    if (most > std::numeric_limits<uint32_t>::max() / 2) fail("graphs must have fewer than 2^31 pairs of nodes; work on fewer.");
+    require_equal("len(out_pointers)", length(out_pointers), "len(graphs)", given.n_graphs + 1);
+    require_at_least("len(out_keys)", length(out_keys), most);
+    require_at_least("len(out_values)", length(out_values), most);
+    require_equal("len(out_squares)", length(out_squares), "len(graphs) - 1", given.n_graphs);
+    const CountedRows out = {vector<int64_t>("out_pointers", out_pointers), vector<uint64_t>("out_keys", out_keys),
+                             vector<double>("out_values", out_values), vector<double>("out_squares", out_squares)};
+    const nb::gil_scoped_release released;
+    count_paths(given, seed, presence, out);
 }
 
 Subgraphs subgraphs_of(int64_t size, int64_t n_draws, uint64_t seed) {
@@ -223,6 +245,9 @@ void bind_graphs(nb::module_& m) {
           "labels"_a.noconvert(), "edge_labels"_a.noconvert(), "depth"_a, "seed"_a, "out_keys"_a.noconvert());
     m.def("path_keys", &py_path_keys, "graphs"_a.noconvert(), "nodes"_a.noconvert(), "neighbours"_a.noconvert(),
           "labels"_a.noconvert(), "seed"_a, "out_pointers"_a.noconvert(), "out_keys"_a.noconvert());
+    m.def("count_paths", &py_count_paths, "graphs"_a.noconvert(), "nodes"_a.noconvert(), "neighbours"_a.noconvert(),
+          "labels"_a.noconvert(), "seed"_a, "presence"_a, "out_pointers"_a.noconvert(), "out_keys"_a.noconvert(),
+          "out_values"_a.noconvert(), "out_squares"_a.noconvert());
     m.def("subtree_keys", &py_subtree_keys, "trees"_a.noconvert(), "labels"_a.noconvert(), "parents"_a.noconvert(),
           "seed"_a, "out_keys"_a.noconvert(), "out_sizes"_a.noconvert());
     m.def("fragment_keys", &py_fragment_keys, "trees"_a.noconvert(), "labels"_a.noconvert(), "parents"_a.noconvert(),

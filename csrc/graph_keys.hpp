@@ -171,35 +171,4 @@ inline void refine(const GraphRows& rows, int64_t depth, uint64_t seed, uint64_t
     }
 }
 
-// Keys (label of u, label of v, distance) of all ordered pairs of different nodes that a path joins; returns their
-// number. Edge labels are not used.
-inline int64_t path_keys(const GraphRows& rows, uint64_t seed, int64_t* pointers, uint64_t* keys) {
-    std::vector<int32_t> distance, queue;
-    int64_t n = pointers[0] = 0;
-    for (int64_t g = 0; g < rows.n_graphs; ++g) {
-        const int64_t first = rows.graphs[g], size = rows.graphs[g + 1] - first;
-        for (int64_t source = 0; source < size; ++source) {
-            distance.assign(static_cast<std::size_t>(size), -1);
-            queue.assign(1, static_cast<int32_t>(source));
-            distance[static_cast<std::size_t>(source)] = 0;
-            const uint64_t from = joined(seed, static_cast<uint64_t>(rows.labels[first + source]));
-            for (std::size_t next = 0; next < queue.size(); ++next) {
-                const int32_t v = queue[next], away = distance[static_cast<std::size_t>(v)];
-                if (away) {
-                    const uint64_t to = joined(from, static_cast<uint64_t>(rows.labels[first + v]));
-                    keys[n++] = as_key(joined(to, static_cast<uint64_t>(away)));
-                }
-                for (int64_t e = rows.nodes[first + v]; e < rows.nodes[first + v + 1]; ++e) {
-                    const int32_t u = rows.neighbours[e];
-                    if (distance[static_cast<std::size_t>(u)] >= 0) continue;
-                    distance[static_cast<std::size_t>(u)] = away + 1;
-                    queue.push_back(u);
-                }
-            }
-        }
-        pointers[g + 1] = n;
-    }
-    return n;
-}
-
 }  // namespace mercer

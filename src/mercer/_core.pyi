@@ -270,6 +270,18 @@ def refine(
 def path_keys(
     graphs: Array, nodes: Array, neighbours: Array, labels: Array, seed: int, out_pointers: Array, out_keys: Array
 ) -> int: ...
+def count_paths(
+    graphs: Array,
+    nodes: Array,
+    neighbours: Array,
+    labels: Array,
+    seed: int,
+    presence: bool,
+    out_pointers: Array,
+    out_keys: Array,
+    out_values: Array,
+    out_squares: Array,
+) -> None: ...
 def subtree_keys(trees: Array, labels: Array, parents: Array, seed: int, out_keys: Array, out_sizes: Array) -> None: ...
 def fragment_keys(
     trees: Array,

@@ -199,6 +199,23 @@ def path_keys(X: Graphs, seed: int) -> Keys:
     return Keys(pointers, keys[:found])
 
 
+def count_paths(X: Graphs, seed: int, counts: str) -> Counted | None:
+    """Return the counts of the keys of ``path_keys``; None where they are intersected.
+
+    It hashes a key once per graph, and not once per pair of nodes.
+    """
+    if counts == "intersection":
+        return None
+    sizes = X.sizes
+    n_most = int((sizes * (sizes - 1)).sum())
+    pointers, keys = np.empty(len(X) + 1, dtype=np.int64), empty((n_most,), np.uint64)
+    values, squares = empty((n_most,), np.float64), np.empty(len(X))
+    given = (X.pointers(), X.node_pointers, X.neighbours, X.labels, seed, counts == "presence")
+    _primitives.count_paths(*given, pointers, keys, values, squares)
+    end = int(pointers[-1])
+    return Counted(pointers, keys[:end], values[:end], squares)
+
+
 def subtree_keys(X: Trees, seed: int) -> tuple[Keys, Array]:
     """Return the key of the complete subtree at each node, and its number of nodes."""
     keys, sizes = np.empty(len(X.labels), dtype=np.uint64), np.empty(len(X.labels), dtype=np.int64)

@@ -166,6 +166,31 @@ def test_refine_and_path_keys(X, depth, labelled):
     assert_same(both("path_keys", (*arrays, SEED), np.zeros(len(X) + 1, np.int64), np.zeros(100, np.uint64)))
 
 
+def _random_graph(n, n_labels, n_extra, rng):
+    """A random tree of n nodes, which a path joins, with some edges more and one node apart."""
+    edges = [(int(rng.integers(v)), v) for v in range(1, n - 1)]
+    edges += [tuple(map(int, rng.choice(n - 1, 2, replace=False))) for _ in range(n_extra)]
+    return edges, rng.integers(-n_labels, n_labels, size=n).tolist()
+
+
+@pytest.mark.parametrize("presence", [False, True])
+def test_paths_of_graphs_of_one_word_and_of_more(presence):
+    """Graphs of up to 64 nodes are searched by words; graphs of many labels have no small array of counts."""
+    rng = np.random.default_rng(0)
+    asked = [(2, 1, 0), (63, 2, 9), (64, 40, 5), (65, 2, 9), (90, 50, 30), (64, 1, 200)]
+    X = Graphs([_random_graph(*one, rng) for one in asked] + [([], []), ([(0, 1)], [5, 5])])
+    given = (X.pointers(), X.node_pointers, X.neighbours, X.labels, SEED)
+    n_most = int((X.sizes * (X.sizes - 1)).sum())
+    n, pointers, keys = both("path_keys", given, np.zeros(len(X) + 1, np.int64), np.zeros(n_most, np.uint64))[0]
+    assert_same(both("path_keys", given, pointers, keys))
+    outs = [np.zeros(len(X) + 1, np.int64), np.zeros(n_most, np.uint64), np.zeros(n_most), np.zeros(len(X))]
+    results = both("count_paths", (*given, presence), *outs)
+    assert_same_counts(results)
+    counted = [out.copy() for out in outs]
+    _core.count_keys(pointers, keys[:n], np.empty(0), int(presence), *counted)
+    assert_same_counts([results[0], [None, *counted]])
+
+
 @settings(max_examples=20)
 @given(trees(), st.integers(1, 4), st.booleans())
 def test_subtree_and_fragment_keys(X, max_size, leaves):

@@ -12,7 +12,7 @@ from mercer.reference.clusters import nearest_centres, rows_in_doubt
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
 from mercer.reference.fourier import cos_sin, fourier_features
-from mercer.reference.graph_keys import adjacency, path_keys, refine
+from mercer.reference.graph_keys import adjacency, count_paths, path_keys, refine
 from mercer.reference.hadamard import hadamard_features
 from mercer.reference.key_counts import count_keys, hash_columns, segment_sum, sketch_keys
 from mercer.reference.landmarks import landmark_features, trapezoidal_product
@@ -38,6 +38,7 @@ __all__ = [
     "convolve",
     "cos_sin",
     "count_keys",
+    "count_paths",
     "count_sketch",
     "count_sketch_csr",
     "count_substrings",

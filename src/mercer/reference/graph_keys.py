@@ -4,6 +4,7 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.reference.hashing import as_key, joined, mixed64
+from mercer.reference.key_counts import count_keys
 
 
 def adjacency(edges: Array, graphs: Array, out_degrees: Array, out_neighbours: Array) -> int:
@@ -81,6 +82,25 @@ def path_keys(
             n += len(keys)
         out_pointers[g + 1] = n
     return n
+
+
+def count_paths(
+    graphs: Array,
+    nodes: Array,
+    neighbours: Array,
+    labels: Array,
+    seed: int,
+    presence: bool,
+    out_pointers: Array,
+    out_keys: Array,
+    out_values: Array,
+    out_squares: Array,
+) -> None:
+    """Write the distinct keys of ``path_keys`` with their counts, or 1 with ``presence``, and the sums of squares."""
+    sizes = np.diff(graphs)
+    pointers, keys = np.empty(len(graphs), np.int64), np.empty(int((sizes * (sizes - 1)).sum()), np.uint64)
+    n = path_keys(graphs, nodes, neighbours, labels, seed, pointers, keys)
+    count_keys(pointers, keys[:n], np.empty(0), int(presence), out_pointers, out_keys, out_values, out_squares)
 
 
 def _searched(of_node: list[list[int]], source: int) -> tuple[list[int], list[int]]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mercer import key_core
-from mercer._typing import override
-from mercer.kernels.structured.parts import PartDraw, PartKernel, check_counts
-from mercer.key_core import Keys
+from mercer._typing import Rows, override
+from mercer.kernels.structured.parts import EXACT, PartDraw, PartKernel, check_counts
+from mercer.key_core import Counted, Keys
 from mercer.structures import Graphs, Ragged
 from mercer.structures.domains import Domain
 from mercer.structures.ragged import other_rows
@@ -47,13 +47,21 @@ class ShortestPath(PartKernel):
         check_counts("ShortestPath", self.counts)
 
     @override
+    def counted(self, X: Rows, draw: PartDraw = EXACT) -> Counted:
+        found = key_core.count_paths(_checked(X), draw.seed, self.counts)
+        return super().counted(X, draw) if found is None else found
+
+    @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:
-        if not isinstance(X, Graphs):
-            raise other_rows(self, Graphs, X)
-        sizes = X.sizes
-        largest, n_bytes = int(sizes.max(initial=0)), 40 * int((sizes.astype(float) ** 2).sum())
-        way_out = "Leave the largest graphs out, or take WeisfeilerLehman, whose cost is linear in the nodes."
-        check_memory(
-            "ShortestPath", "nodes of the largest graph", largest, n_bytes, "all pairs of nodes", way_out=way_out
-        )
-        return key_core.path_keys(X, draw.seed)
+        return key_core.path_keys(_checked(X), draw.seed)
+
+
+def _checked(X: Rows) -> Graphs:
+    """Return graphs whose pairs of nodes fit in memory; refuse others."""
+    if not isinstance(X, Graphs):
+        raise other_rows(ShortestPath(), Graphs, X)
+    sizes = X.sizes
+    largest, n_bytes = int(sizes.max(initial=0)), 40 * int((sizes.astype(float) ** 2).sum())
+    way_out = "Leave the largest graphs out, or take WeisfeilerLehman, whose cost is linear in the nodes."
+    check_memory("ShortestPath", "nodes of the largest graph", largest, n_bytes, "all pairs of nodes", way_out=way_out)
+    return X
