@@ -16,7 +16,15 @@ from mercer.features.sketches.variances import PairMoments, power_sketch_varianc
 from mercer.features.structured.draws import draw_coefficients, draw_seed
 from mercer.features.structured.joined_rows import JoinedRows, SparseBlock
 from mercer.kernels import Kernel, Spectrum
-from mercer.kernels.structured.parts import PartDraw, counted_parts, is_keyed, key_matrix, parts_per_item, samples_parts
+from mercer.kernels.structured.parts import (
+    PartDraw,
+    counted_parts,
+    draw_groups,
+    is_keyed,
+    key_matrix,
+    parts_per_item,
+    samples_parts,
+)
 from mercer.key_core import Counted
 from mercer.parallel import for_each_block
 from mercer.state import Count, Flag, Integers, Sizes, Stored, require
@@ -29,6 +37,8 @@ _SPARSE_FROM = 2**14
 _STORED = 2**11
 # Parts of the objects of a block: the arrays of a block are then large enough that their memory is used again.
 _BLOCK_PARTS = 2**19
+# Re-draws that estimate the bias of objects which share their draws.
+_REDRAWS = 200
 
 
 class PartFeatures(KernelMap):
@@ -252,11 +262,43 @@ class PartFeatures(KernelMap):
 
     @override
     def bias(self, X: Array, Y: Array) -> Array | float:
+        """Return the mean of <z(x), z(y)> over the draws less k(x, y).
+
+        It is 0 for hashed columns, unless the kernel draws parts of each object, as ``Graphlets`` does: objects that
+        share their draws, such as an object with itself, then have an estimate from 200 re-draws, each of which takes
+        the time of the exact kernel. With a column for each key nothing is drawn again: the bias is what the keys
+        without a column take away.
+        """
         if not len(self.keys_):
-            return 0.0
+            return self._bias_of_shared_draws(X, Y)
         counted = [self._counted(self.kernel_, rows) for rows in (X, Y)]
         left, right = (key_matrix(part, self.keys_) for part in counted)
         return np.asarray((left @ right.T).toarray() - self.kernel_.evaluate(X, Y))
+
+    def _bias_of_shared_draws(self, X: Any, Y: Any) -> Array | float:
+        groups = None if self.n_masks_ is None else [draw_groups(self.kernel_, rows) for rows in (X, Y)]
+        if groups is None or groups[0] is None or groups[1] is None:
+            return 0.0
+        shared = groups[0][:, None] == groups[1]
+        left, right = np.flatnonzero(shared.any(axis=1)), np.flatnonzero(shared.any(axis=0))
+        out = np.zeros(shared.shape)
+        if not len(left):
+            return out
+        rng, total = np.random.RandomState(self.seed_ % 2**32), np.zeros((len(left), len(right)))
+        for _ in range(_REDRAWS):
+            draw = PartDraw(draw_seed(rng), self.n_masks_)
+            one, other = (self._draw_errors(rows, draw) for rows in (X[left], Y[right]))
+            columns = np.unique(one.keys)
+            total += (key_matrix(one, columns) @ key_matrix(other, columns).T).toarray()
+        out[np.ix_(left, right)] = np.where(shared[np.ix_(left, right)], total / _REDRAWS, 0.0)
+        return out
+
+    def _draw_errors(self, X: Rows, draw: PartDraw) -> Counted:
+        """Return the values of drawn parts less those of all parts, whose products have the bias as their mean."""
+        drawn, every = (counted_parts(self.kernel_, X, one) for one in (draw, draw._replace(n_masks=None)))
+        vocabulary = np.unique(every.keys)  # drawn parts are among all parts
+        rows = key_matrix(drawn, vocabulary) - key_matrix(every, vocabulary)
+        return Counted(rows.indptr.astype(np.int64), vocabulary[rows.indices], rows.data, np.empty(0))
 
     @property
     @override

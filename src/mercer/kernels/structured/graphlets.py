@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from mercer import key_core
-from mercer._typing import override
+from mercer._typing import Array, override
 from mercer.kernels.structured.parts import PartDraw, PartKernel
 from mercer.key_core import Keys
 from mercer.structures import Graphs, Ragged
@@ -43,10 +45,12 @@ class Graphlets(PartKernel):
 
     .. math:: \Sigma(x) = \frac{1}{m} \Big( \mathrm{diag}\Big( \sum_{S \in H} \frac{1}{p(S)} \Big) - c\, c^\top \Big).
 
-    Two different graphs have independent draws: the estimate of k(x, y) is unbiased, with the variance :math:`c(y)^\top
-    \Sigma(x) c(y) + c(x)^\top \Sigma(y) c(x) + \mathrm{tr}\, \Sigma(x) \Sigma(y)`, to which hashing adds its own. A
-    graph with itself has the mean :math:`k(x, x) + \mathrm{tr}\, \Sigma(x)`. ``Normalized`` takes the exact k(x, x),
-    from all subgraphs. Draws depend on the order of the nodes.
+    Graphs that differ in their edges or in the labels of their nodes have independent draws: the estimate of k(x, y) is
+    unbiased, with the variance :math:`c(y)^\top \Sigma(x) c(y) + c(x)^\top \Sigma(y) c(x) + \mathrm{tr}\, \Sigma(x)
+    \Sigma(y)`, to which hashing adds its own. A graph with itself has the mean :math:`k(x, x) + \mathrm{tr}\,
+    \Sigma(x)`, which ``PartFeatures.bias`` estimates. Graphs that differ in the labels of their edges alone share their
+    draws, and are biased too. ``Normalized`` takes the exact k(x, x), from all subgraphs. Draws depend on the order of
+    the nodes.
 
     Time O(number of subgraphs), or O(nodes + edges + n_draws log(degree)) for a graph that is drawn from. Two different
     labelled graphs have the same key with a probability of about 2^-61.
@@ -83,6 +87,17 @@ class Graphlets(PartKernel):
     @override
     def parts_per_item(self, draw: PartDraw) -> int:
         return int(4 ** (self.size - 1))  # subgraphs that begin in a node of a molecule
+
+    @override
+    def draw_groups(self, X: Ragged) -> Array | None:
+        if not self.samples_parts or not isinstance(X, Graphs):
+            return None
+        nodes, edges = X.pointers(), X.pointers("edges")
+        found = []
+        for a, b, first, last in zip(nodes[:-1], nodes[1:], edges[:-1], edges[1:], strict=True):
+            content = X.labels[a:b], X.degrees[a:b], X.neighbours[first:last]
+            found.append(hash(tuple(one.tobytes() for one in content)))
+        return np.array(found, dtype=np.int64)
 
     @override
     def parts(self, X: Ragged, draw: PartDraw) -> Keys:

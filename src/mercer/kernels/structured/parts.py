@@ -64,6 +64,13 @@ class PartKernel(Kernel):
         """Whether parts can be listed, and not only summed over by a recursion."""
         return True
 
+    def draw_groups(self, X: Ragged) -> Array | None:
+        """Return a number for each object, equal for objects that share their draws; None if no object has its own.
+
+        The estimate for two objects that share their draws is biased.
+        """
+        return None
+
     def parts_per_item(self, draw: PartDraw) -> int:
         """Return about how many parts an item (a letter, a node) of an object has: blocks of objects are cut by it."""
         return 1
@@ -128,6 +135,16 @@ def samples_parts(kernel: Kernel) -> bool:
     if isinstance(kernel, Scaled | Normalized):
         return samples_parts(kernel.kernel)
     return isinstance(kernel, PartKernel) and kernel.samples_parts
+
+
+def draw_groups(kernel: Kernel, X: Ragged) -> Array | None:
+    """Return a number for each object, equal for objects that share draws under an expression of part kernels."""
+    if isinstance(kernel, Sum):
+        found = [groups for term in kernel.terms if (groups := draw_groups(term, X)) is not None]
+        return found[0] if found else None  # terms that draw from objects all draw from graphs, by the same rule
+    if isinstance(kernel, Scaled | Normalized):
+        return draw_groups(kernel.kernel, X)
+    return kernel.draw_groups(X) if isinstance(kernel, PartKernel) else None
 
 
 def parts_per_item(kernel: Kernel, draw: PartDraw = EXACT) -> int:
