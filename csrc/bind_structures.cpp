@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bind_structures.hpp"
+#include "dispatch.hpp"
 #include "hashed_columns.hpp"
 #include "key_counts.hpp"
 #include "string_keys.hpp"
@@ -30,7 +31,7 @@ KeyHash key_hash(const Array<const uint64_t, 1>& coefficients, int64_t n_buckets
     require_equal("len(coefficients)", length(coefficients), "4", 4);
     if (n_buckets < 1 || n_buckets > std::numeric_limits<int32_t>::max()) fail("n_buckets must lie in [1, 2^31).");
     const uint64_t* given = vector<const uint64_t>("coefficients", coefficients);
-    KeyHash hash = {{}, static_cast<uint64_t>(n_buckets)};
+    KeyHash hash = {{{}, static_cast<uint64_t>(n_buckets)}};
     for (int i = 0; i < 4; ++i) {
         if (given[i] >= kPrime) fail("coefficients must be below 2^61 - 1.");
         hash.coefficients[i] = given[i];
@@ -70,7 +71,7 @@ void py_hash_columns(const Array<const int64_t, 1>& pointers, const Array<const 
     int32_t* columns = vector<int32_t>("out_columns", out_columns);
     T* data = vector<T>("out_data", out_data);
     const nb::gil_scoped_release released;
-    hash_columns(rows, hash, ends, columns, data);
+    hash_columns(rows, hash, current_level().hash_keys, ends, columns, data);
 }
 
 template <class T>

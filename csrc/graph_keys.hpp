@@ -139,36 +139,73 @@ inline int64_t adjacency(const int64_t* edges, int64_t n_edges, const int64_t* g
     return n;
 }
 
-// Weisfeiler-Lehman labels of rounds 0 to depth. Graph g has its keys from (depth + 1) graphs[g] on, round by round.
-// A sum of mixed labels replaces the sorted multiset of neighbours: no sorting, and no memory of earlier graphs.
-inline void refine(const GraphRows& rows, int64_t depth, uint64_t seed, uint64_t* keys) {
-    std::vector<uint64_t> labels, next, mixed;
-    for (int64_t g = 0; g < rows.n_graphs; ++g) {
-        const int64_t first = rows.graphs[g], size = rows.graphs[g + 1] - first;
-        labels.resize(static_cast<std::size_t>(size));
-        next.resize(static_cast<std::size_t>(size));
-        mixed.resize(static_cast<std::size_t>(size));
-        uint64_t* out = keys + (depth + 1) * first;
+// Weisfeiler-Lehman labels of one graph. A sum of mixed labels replaces the sorted multiset of neighbours: no sorting, and
+// no memory of earlier graphs.
+class Refinement {
+  public:
+    explicit Refinement(const GraphRows& rows) : rows_(rows) {}
+
+    // Writes the keys of graph g of rounds 0 to depth, round by round.
+    void write(int64_t g, int64_t depth, uint64_t seed, uint64_t* out) {
+        const int64_t first = rows_.graphs[g], size = rows_.graphs[g + 1] - first;
+        labels_.resize(static_cast<std::size_t>(size));
+        mixed_.resize(static_cast<std::size_t>(size) + 1);
         for (int64_t v = 0; v < size; ++v) {
-            labels[static_cast<std::size_t>(v)] = joined(seed, static_cast<uint64_t>(rows.labels[first + v]));
-            out[v] = as_key(labels[static_cast<std::size_t>(v)]);
+            labels_[static_cast<std::size_t>(v)] = joined(seed, static_cast<uint64_t>(rows_.labels[first + v]));
+            out[v] = as_key(labels_[static_cast<std::size_t>(v)]);
         }
+        const bool few = list_few_neighbours(first, size);
         for (int64_t round = 1; round <= depth; ++round) {
             const uint64_t salt = joined(~seed, static_cast<uint64_t>(round));  // no label of round 0 equals it
             out += size;
-            for (std::size_t v = 0; v < static_cast<std::size_t>(size); ++v) mixed[v] = mixed64(labels[v] ^ salt);
+            for (std::size_t v = 0; v < static_cast<std::size_t>(size); ++v) mixed_[v] = mixed64(labels_[v] ^ salt);
+            mixed_[static_cast<std::size_t>(size)] = 0;
             for (int64_t v = 0; v < size; ++v) {
-                uint64_t sum = labels[static_cast<std::size_t>(v)] * 0xD6E8FEB86659FD93u + salt;
-                for (int64_t e = rows.nodes[first + v]; e < rows.nodes[first + v + 1]; ++e) {
-                    const auto u = static_cast<std::size_t>(rows.neighbours[e]);
-                    sum += rows.edge_labels ? joined(mixed[u], static_cast<uint64_t>(rows.edge_labels[e])) : mixed[u];
-                }
-                next[static_cast<std::size_t>(v)] = mixed64(sum);
-                out[v] = as_key(next[static_cast<std::size_t>(v)]);
+                uint64_t& label = labels_[static_cast<std::size_t>(v)];
+                label = mixed64(label * 0xD6E8FEB86659FD93u + salt + (few ? sum_of_few(v) : sum_of_all(first + v)));
+                out[v] = as_key(label);
             }
-            labels.swap(next);
         }
     }
+
+  private:
+    static constexpr int64_t kFew = 4;
+
+    // Where no node has more than four neighbours, and edges have no labels, all lists are filled up to four with a node
+    // past the last one, which adds 0: the length of a list is then no branch, which would be guessed in every round.
+    bool list_few_neighbours(int64_t first, int64_t size) {
+        if (rows_.edge_labels) return false;
+        few_.assign(static_cast<std::size_t>(kFew * size), static_cast<int32_t>(size));
+        for (int64_t v = 0; v < size; ++v) {
+            const int64_t start = rows_.nodes[first + v], degree = rows_.nodes[first + v + 1] - start;
+            if (degree > kFew) return false;
+            for (int64_t k = 0; k < degree; ++k) few_[static_cast<std::size_t>(kFew * v + k)] = rows_.neighbours[start + k];
+        }
+        return true;
+    }
+    uint64_t sum_of_few(int64_t v) const {
+        const int32_t* near = few_.data() + kFew * v;
+        const uint64_t* mixed = mixed_.data();
+        return (mixed[near[0]] + mixed[near[1]]) + (mixed[near[2]] + mixed[near[3]]);
+    }
+    uint64_t sum_of_all(int64_t node) const {
+        uint64_t sum = 0;
+        for (int64_t e = rows_.nodes[node]; e < rows_.nodes[node + 1]; ++e) {
+            const uint64_t sent = mixed_[static_cast<std::size_t>(rows_.neighbours[e])];
+            sum += rows_.edge_labels ? joined(sent, static_cast<uint64_t>(rows_.edge_labels[e])) : sent;
+        }
+        return sum;
+    }
+
+    const GraphRows& rows_;
+    std::vector<uint64_t> labels_, mixed_;
+    std::vector<int32_t> few_;
+};
+
+// Weisfeiler-Lehman labels of rounds 0 to depth. Graph g has its keys from (depth + 1) graphs[g] on, round by round.
+inline void refine(const GraphRows& rows, int64_t depth, uint64_t seed, uint64_t* keys) {
+    Refinement refinement(rows);
+    for (int64_t g = 0; g < rows.n_graphs; ++g) refinement.write(g, depth, seed, keys + (depth + 1) * rows.graphs[g]);
 }
 
 }  // namespace mercer

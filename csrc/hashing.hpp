@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "types.hpp"
+
 #if defined(_MSC_VER) && !defined(__SIZEOF_INT128__)
 #include <intrin.h>
 #endif
@@ -54,10 +56,7 @@ inline uint64_t joined(uint64_t a, uint64_t b) { return mixed64(a * 0x9E3779B97F
 inline uint64_t as_key(uint64_t hash) { return hash >> 3; }
 
 // Bucket and sign of a key: a polynomial of degree 3 with drawn coefficients is 4-wise independent.
-struct KeyHash {
-    uint64_t coefficients[4];
-    uint64_t n_buckets;
-
+struct KeyHash : KeyPolynomial {
     // The key is taken times 8, so that the upper half of a product is its part above 2^61. Sums stay below 7 * 2^61 from
     // step to step: one reduction at the end is enough.
     uint64_t value(uint64_t key) const {
@@ -78,13 +77,16 @@ struct KeyHash {
     }
 };
 
-// A weight with the sign that the lowest bit of a value stands for, without a branch.
-inline double signed_by(uint64_t value, double weight) {
+// A weight whose sign changes where the highest bit of `sign` is set, without a branch.
+inline double with_sign(double weight, uint64_t sign) {
     uint64_t bits;
     std::memcpy(&bits, &weight, sizeof bits);
-    bits ^= (~value & 1) << 63;
+    bits ^= sign;
     std::memcpy(&weight, &bits, sizeof bits);
     return weight;
 }
+
+// A weight with the sign that the lowest bit of a value stands for.
+inline double signed_by(uint64_t value, double weight) { return with_sign(weight, ~value << 63); }
 
 }  // namespace mercer

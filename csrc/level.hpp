@@ -35,6 +35,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "budget_level.hpp"
 #include "clusters.hpp"
 #include "cluster_heads.hpp"
+#include "key_hashes.hpp"
 
 template <class T, class I>
 constexpr CsrKernels<T, I> kCsrKernels = {count_sketch_csr<T, I>, tensor_sketch_csr<T, I>, project_product_csr<T, I>,
@@ -66,7 +67,8 @@ constexpr Kernels<T> kKernels = {
 
 extern const Level level;
 const Level level = {MERCER_LEVEL_NAME, kKernels<float>, kKernels<double>,
-                     {online_kernel_gradient, online_newton}, {budget_learn, gaussian_exponents}, rows_in_doubt};
+                     {online_kernel_gradient, online_newton}, {budget_learn, gaussian_exponents}, rows_in_doubt,
+                     kHashKeys};
 
 }  // namespace MERCER_LEVEL
 }  // namespace mercer

@@ -77,6 +77,7 @@ struct Level {
     // Writes the rows in doubt and returns their number.
     int64_t (*rows_in_doubt)(const float* moved, const ClusterHeads& heads, const ClusterScale& scale,
                              const ClusterRows& state, const ClusterDoubts& doubts);
+    HashKeys* hash_keys;  // null where products of 64 bits are faster
 };
 
 }  // namespace mercer

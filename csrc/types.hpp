@@ -13,6 +13,16 @@ struct Matrix {
     int64_t n_rows, n_columns, stride;
 };
 
+// The polynomial of degree 3 mod 2^61 - 1 that gives bucket and sign of a key.
+struct KeyPolynomial {
+    uint64_t coefficients[4];
+    uint64_t n_buckets;
+};
+
+// Writes the columns of keys, and for each the highest bit if its sign is negative, else 0.
+typedef void HashKeys(const uint64_t* keys, int64_t n_keys, const KeyPolynomial& hash, uint32_t* columns,
+                      uint64_t* signs);
+
 constexpr uint8_t kNoLetter = 255;
 
 // Strings, one after the other.

@@ -310,7 +310,24 @@ def test_count_keys_that_share_their_slots():
         assert_same_counts(both("count_keys", (np.array([0, len(keys)]), keys, np.empty(0), counts), *outs))
 
 
-def test_hash_values_at_the_ends_of_their_range():
+@pytest.mark.parametrize("n_buckets", [1, 1000, 2**20, 2**31 - 1])
+def test_hash_columns_at_every_level(level, n_buckets):
+    """Lanes multiply halves of 32 bits: columns and signs are those of NumPy, for rows that lanes do not divide."""
+    rng = np.random.default_rng(n_buckets)
+    pointers = np.cumsum([0, 1, 3, 4, 0, 5, 203])
+    keys = rng.integers(PRIME, size=pointers[-1], dtype=np.uint64)
+    keys[:6] = [0, 1, int(PRIME) - 1, 2**32 - 1, 2**32, 2**60]
+    for coefficients in (rng.integers(PRIME, size=4, dtype=np.uint64), np.full(4, PRIME - np.uint64(1))):
+        outs = [np.zeros(len(pointers), np.int64), np.zeros(len(keys), np.int32), np.zeros(len(keys))]
+        values = np.arange(1.0, len(keys) + 1)
+        got, expected = both("hash_columns", (pointers, keys, values, coefficients, n_buckets), *outs)
+        end = expected[1][-1]
+        np.testing.assert_array_equal(got[1], expected[1])
+        np.testing.assert_array_equal(got[2][:end], expected[2][:end])
+        np.testing.assert_array_equal(got[3][:end], expected[3][:end])
+
+
+def test_hash_values_at_the_ends_of_their_range(level):
     """Sums are reduced once, at the end: the largest coefficients and keys do not overflow."""
     top = int(PRIME)
     keys = np.array([0, 1, top - 1, top, top + 1, 2**61 - 1, 2**60], dtype=np.uint64)
