@@ -1,5 +1,5 @@
-// One thin function for each primitive of strings and of keys. These are integer loops without SIMD: one version serves all
-// instruction sets.
+// One thin function for each primitive of strings and of keys. These are integer loops, and one version serves all
+// instruction sets; only the hash of keys has a faster version where lanes are wide.
 
 #include <limits>
 

@@ -36,7 +36,7 @@ _SPARSE_FROM = 2**14
 # Entries of a sparse row, taken for granted where sizes of blocks are chosen.
 _STORED = 2**11
 # Parts of the objects of a block: the arrays of a block are then large enough that their memory is used again.
-_BLOCK_PARTS = 2**19
+_BLOCK_PARTS = 2**20
 # Re-draws that estimate the bias of objects which share their draws.
 _REDRAWS = 200
 
