@@ -51,9 +51,9 @@ __all__ = [
     "ClusterRows",
     "ClusterScale",
     "OnlineResult",
+    "absolute_distances",
     "adjacency",
     "budget_learn",
-    "absolute_distances",
     "cell_hashes",
     "convolve",
     "count_sketch",
@@ -325,8 +325,8 @@ def grow_symmetric_tree(
 ) -> tuple[Array, Array]:
     """Return the column and the bin of each level of a symmetric tree: rows of a larger bin go to the right.
 
-    ``codes`` (d, n) uint8 holds the bins of all rows; the tree sees ``rows`` (m,) int32. All rows have ``slopes`` (n, k),
-    one per target, and ``weights`` (n,). The tree may split ``columns`` (int32), which have ``n_bins`` (int32) each.
+    ``codes`` (d, n) uint8 holds the bins of all rows; the tree sees ``rows`` (m,) int32. All rows have ``slopes`` (n,
+    k), one per target, and ``weights`` (n,). The tree may split ``columns`` (int32), which have ``n_bins`` (int32).
     """
     out_columns, out_bins = np.empty(depth, dtype=np.int32), np.empty(depth, dtype=np.int32)
     found = _primitives.grow_symmetric_tree(

@@ -10,31 +10,49 @@ from mercer import _core, core, reference
 MODULES = [_core, reference]
 
 
-def grown(module, codes, rows, sums, columns, n_bins, penalty, depth):
+def grown(module, codes, rows, slopes, weights, columns, n_bins, penalty, depth):
     out_columns, out_bins = np.full(depth, -1, np.int32), np.full(depth, -1, np.int32)
-    found = module.grow_symmetric_tree(codes, rows, sums, columns, n_bins, penalty, out_columns, out_bins)
+    arguments = codes, rows, slopes, weights, columns, n_bins, penalty
+    found = module.grow_symmetric_tree(*arguments, out_columns, out_bins)
     return found, out_columns[:found].tolist(), out_bins[:found].tolist()
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 5), st.integers(1, 9), st.integers(1, 3))
-def test_compiled_and_reference_take_the_same_splits(seed, n, d, n_bins, k):
+def test_compiled_and_reference_take_the_same_splits(seed, n, d, most_bins, k):
     rng = np.random.RandomState(seed)
-    codes = rng.randint(n_bins, size=(d, n)).astype(np.uint8)
+    n_bins = rng.randint(1, most_bins + 1, size=d).astype(np.int32)
+    codes = (rng.randint(2**20, size=(d, n)) % n_bins[:, None]).astype(np.uint8)
     rows = np.sort(rng.permutation(n)[: rng.randint(1, n + 1)]).astype(np.int32)
-    weight = rng.uniform(0.5, 2, len(rows))
-    sums = np.column_stack([weight[:, None] * rng.standard_normal((len(rows), k)), weight])
+    weights = rng.uniform(0.5, 2, n)
+    slopes = weights[:, None] * rng.standard_normal((n, k))
     columns = np.sort(rng.permutation(d)[: rng.randint(1, d + 1)]).astype(np.int32)
-    arguments = (codes, rows, sums, columns, n_bins, 1.0, 3)
+    arguments = (codes, rows, slopes, weights, columns, n_bins[columns], 1.0, 3)
     assert grown(_core, *arguments) == grown(reference, *arguments)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(0, 6), st.integers(1, 3), st.booleans())
+def test_compiled_and_reference_take_the_same_step(seed, n, depth, k, shared):
+    rng = np.random.RandomState(seed)
+    codes = rng.randint(256, size=(4, n)).astype(np.uint8)
+    columns, bins = rng.randint(4, size=depth).astype(np.int32), rng.randint(256, size=depth).astype(np.int32)
+    slopes, curvatures = rng.standard_normal((n, k)), rng.uniform(size=(n, 1 if shared else k))
+    found = []
+    for module in MODULES:
+        values, scores = np.full((2**depth, k), np.nan), np.ones((n, k))
+        module.step_by_symmetric_tree(codes, columns, bins, slopes, curvatures, 0.5, 0.1, values, scores)
+        found.append((values, scores))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_split_is_the_best_of_all(module, rng):
     codes = rng.randint(7, size=(3, 50)).astype(np.uint8)
     weight, y = rng.uniform(0.5, 2, 50), rng.standard_normal(50)
-    found = grown(module, codes, np.arange(50, dtype=np.int32), np.column_stack([weight * y, weight]),
-                  np.arange(3, dtype=np.int32), 7, 0.5, 1)  # fmt: skip
+    rows, columns, n_bins = np.arange(50, dtype=np.int32), np.arange(3, dtype=np.int32), np.full(3, 7, np.int32)
+    found = grown(module, codes, rows, (weight * y)[:, None], weight, columns, n_bins, 0.5, 1)
 
     def gain(column, bin_):
         right = codes[column] > bin_
@@ -47,24 +65,29 @@ def test_the_split_is_the_best_of_all(module, rng):
 @pytest.mark.parametrize("module", MODULES)
 def test_a_level_without_a_gain_ends_the_tree(module):
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.uint8)
-    sums = np.array([[0.0, 1.0], [0.0, 1.0], [5.0, 1.0], [5.0, 1.0]])
-    rows, columns = np.arange(4, dtype=np.int32), np.arange(2, dtype=np.int32)
-    found, chosen, _ = grown(module, codes, rows, sums, columns, 2, 1e-9, 4)
+    slopes, weights = np.array([[0.0], [0.0], [5.0], [5.0]]), np.ones(4)
+    rows, columns, n_bins = np.arange(4, dtype=np.int32), np.arange(2, dtype=np.int32), np.full(2, 2, np.int32)
+    found, chosen, _ = grown(module, codes, rows, slopes, weights, columns, n_bins, 1e-9, 4)
     assert chosen[0] == 0
     assert found < 4  # after one level the cells are pure
-    assert grown(module, codes, rows, np.column_stack([np.zeros(4), np.ones(4)]), columns, 2, 1.0, 4)[0] == 0
+    assert grown(module, codes, rows, np.zeros((4, 1)), weights, columns, n_bins, 1.0, 4)[0] == 0
 
 
 def test_wrong_arguments_are_refused_in_words():
     codes, rows = np.zeros((2, 3), np.uint8), np.arange(3, dtype=np.int32)
-    sums, columns = np.ones((3, 2)), np.arange(2, dtype=np.int32)
+    slopes, weights, columns = np.ones((3, 1)), np.ones(3), np.arange(2, dtype=np.int32)
+    two = np.full(2, 2, np.int32)
     with pytest.raises(ValueError, match="rows must lie in"):
-        core.grow_symmetric_tree(codes, rows + 1, sums, columns, 2, 1.0, 2)
+        core.grow_symmetric_tree(codes, rows + 1, slopes, weights, columns, two, 1.0, 2)
     with pytest.raises(ValueError, match="columns must lie in"):
-        core.grow_symmetric_tree(codes, rows, sums, columns + 1, 2, 1.0, 2)
+        core.grow_symmetric_tree(codes, rows, slopes, weights, columns + 1, two, 1.0, 2)
     with pytest.raises(ValueError, match="n_bins must lie in"):
-        core.grow_symmetric_tree(codes, rows, sums, columns, 0, 1.0, 2)
+        core.grow_symmetric_tree(codes, rows, slopes, weights, columns, 0 * two, 1.0, 2)
     with pytest.raises(ValueError, match="penalty must be positive"):
-        core.grow_symmetric_tree(codes, rows, sums, columns, 2, 0.0, 2)
-    with pytest.raises(ValueError, match=r"sums.shape\[0\] must be len\(rows\)"):
-        core.grow_symmetric_tree(codes, rows, sums[:2], columns, 2, 1.0, 2)
+        core.grow_symmetric_tree(codes, rows, slopes, weights, columns, two, 0.0, 2)
+    with pytest.raises(ValueError, match=r"slopes.shape\[0\] must be the number of rows"):
+        core.grow_symmetric_tree(codes, rows, slopes[:2], weights, columns, two, 1.0, 2)
+    with pytest.raises(ValueError, match="at most 8 levels"):
+        core.step_by_symmetric_tree(codes, *[np.zeros(9, np.int32)] * 2, slopes, slopes, 1.0, 0.1, slopes.copy())
+    with pytest.raises(ValueError, match="one column, or one per target"):
+        core.step_by_symmetric_tree(codes, columns, columns, slopes, np.ones((3, 2)), 1.0, 0.1, slopes.copy())

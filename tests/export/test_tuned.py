@@ -54,7 +54,8 @@ def test_classification(run, close, request, of):
 
 def test_columns_of_boosted_trees(run, close, rng):
     X = rng.uniform(size=(700, 4))
-    y = 2.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + (X[:, 2] > 0.5)
+    smooth = np.sin(6 * X[:, 2] + 4 * X[:, 3]) + X[:, 0]
+    y = 4.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + smooth
     model = TunedRegressor(random_state=0, leaf_rows=200, n_landmarks=50).fit(X[:600], y[:600])
     assert model.preparation_.encoding_.trees is not None
     close(run(model, X, "float64")["prediction"], model.predict(X), "float64")
@@ -68,6 +69,17 @@ def test_boosted_trees_in_the_mean(run, close, rng, monkeypatch):
     held = HeldTargets.of(Numbers("test"), y[:600, None])
     model.boosted_, model.boosted_share_ = CrossFit(X[:600], held, 0).fit()[0], 0.4
     close(run(model, X, "float64")["prediction"], model.predict(X), "float64")
+
+
+def test_logistic_trees(run, close, rng):
+    X = rng.uniform(size=(1500, 4))
+    odds = 3.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + 2.0 * (X[:, 2] > 0.5) - 2
+    y = rng.uniform(size=1500) < 1 / (1 + np.exp(-2 * odds))
+    model = TunedClassifier(random_state=0, leaf_rows=400, n_landmarks=50).fit(X[:1200], y[:1200])
+    trees = model.boosted_ or model.preparation_.encoding_.trees
+    assert trees is not None
+    assert trees.is_logistic
+    close(run(model, X, "float64")["probabilities"], model.predict_proba(X), "float64")
 
 
 def test_tables_with_text_and_dates_have_an_input_for_each_column(run, close, rng):

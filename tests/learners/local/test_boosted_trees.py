@@ -6,6 +6,7 @@ import pytest
 from mercer import config_context
 from mercer.fitting import HeldTargets, Numbers
 from mercer.learners.local.boosted_trees import BoostedTrees, CrossFit
+from mercer.solvers.local.boosting_losses import LogisticLoss
 from mercer.state import check_stored
 
 
@@ -42,6 +43,18 @@ def test_scores_are_the_sums_of_the_cells(boxes):
         ]
         expected += values[cells]
     np.testing.assert_allclose(trees.scores(X[:50]), expected)
+
+
+def test_logistic_trees_predict_differences_of_probabilities(rng):
+    X = rng.uniform(size=(3000, 3))
+    truth = np.where(X[:, 0] > 0.5, 0.8, -0.6)
+    Y = np.where(rng.uniform(size=3000) < (1 + truth) / 2, 1.0, -1.0)[:, None]
+    trees, predicted = CrossFit(X[:2000], held(Y[:2000]), 0, LogisticLoss()).fit()
+    scores = trees.scores(X[2000:])
+    assert trees.is_logistic
+    assert (np.abs(scores) < 1).all()
+    assert np.mean((scores[:, 0] - truth[2000:]) ** 2) < 0.05 * truth.var()
+    assert np.mean((predicted[:, 0] - truth[:2000]) ** 2) < 0.1 * truth.var()
 
 
 def test_importances_are_those_of_the_columns_in_use(boxes):

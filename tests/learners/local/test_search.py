@@ -81,10 +81,11 @@ def test_a_search_with_leaders_tries_their_kernels_and_few_others(rng):
     more = np.column_stack([X, np.sign(X[:, 2])])
     second = search_of(more, y, leaders=first.leaders)
     _, _, choice = second.run()
+    steps = "kernel", "alpha"
     kernels = [
-        [trial.what.split(", ")[:2] for trial in one.trials if trial.step == "kernel"] for one in (first, second)
+        {tuple(trial.what.split(", ")[:2]) for trial in one.trials if trial.step in steps} for one in (first, second)
     ]
-    leaders = [[one.family, f"{one.metric} metric"] for one in first.leaders[:2] if one.metric in second.metrics]
+    leaders = [(one.family, f"{one.metric} metric") for one in first.leaders[:2] if one.metric in second.metrics]
     assert len(kernels[1]) <= 4 < len(kernels[0])
     assert all(pair in kernels[1] for pair in leaders)
     assert choice.error < plain.error  # the new column is the target without its noise

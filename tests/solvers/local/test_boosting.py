@@ -28,7 +28,7 @@ def test_a_constant_column_has_one_bin():
     assert not predicted.any()
 
 
-def test_predictions_are_the_sums_of_the_cells(rng):
+def test_scores_are_the_sums_of_the_cells(rng):
     X = rng.standard_normal((300, 3))
     bins, Y = Bins.of(X), np.column_stack([X[:, 0] > 0, X[:, 1]]).astype(float)
     Y -= Y.mean(axis=0)
@@ -44,9 +44,10 @@ def test_the_value_of_a_cell_is_a_shrunken_mean_of_residuals(rng):
     inside = np.arange(150, dtype=np.int32)
     tree, _ = next(boosted(bins, Y, weight, inside, 0))
     cells = tree.cells(bins.codes)[:150]
+    start = weight[inside] @ Y[inside, 0] / weight[inside].sum()
     for cell in np.unique(cells):
         some = inside[cells == cell]
-        expected = RATE * weight[some] @ Y[some, 0] / (weight[some].sum() + 1.0)
+        expected = RATE * weight[some] @ (Y[some, 0] - start) / (weight[some].sum() + 1.0)
         np.testing.assert_allclose(tree.values[cell, 0], expected, rtol=1e-9)
 
 

@@ -1,7 +1,7 @@
 r"""Gradient boosting of symmetric trees: functions that jump along single columns.
 
-Each tree is fitted to the slopes of a loss at the sum of the earlier ones, on most of the rows and half of many columns,
- and enters with a small factor (J. Friedman, "Stochastic gradient boosting", 2002). All nodes of a level share
+Each tree is fitted to the slopes of a loss at the sum of the earlier ones, on most of the rows and half of many
+columns, and enters with a small factor (J. Friedman, "Stochastic gradient boosting", 2002). All nodes of a level share
 one split, so that a tree is a table of :math:`2^{depth}` cells (L. Prokhorenkova et al., "CatBoost", 2018). The sum is
 a function of the kernel that counts in how many of the trees two rows share a cell.
 """

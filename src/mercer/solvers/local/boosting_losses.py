@@ -34,7 +34,7 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class SquaredLoss:
-    """The squared error, for numbers: a score is the expected target."""
+    """Half of the squared error, for numbers: a score is the expected target."""
 
     def start(self, Y: Array, weight: Array) -> Array:
         """Return the weighted means."""
@@ -65,7 +65,7 @@ class LogisticLoss:
         return np.asarray(np.arctanh(np.clip(weight @ Y / weight.sum(), -bound, bound)))
 
     def derivatives(self, Y: Array, scores: Array, weight: Array) -> Derivatives:
-        """Return half of the slopes and curvatures of the loss: their ratio is a Newton step of scores."""
+        """Return y - tanh f and 1 - tanh^2 f, each times the weight of the row."""
         expected = np.tanh(scores)
         slopes = Y - expected
         slopes *= weight[:, None]
