@@ -20,6 +20,9 @@ from mercer.solvers.local.leaf_sample import LeafSample, relative_error, varianc
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
 _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
+# A metric of a large table is learned with one feature for so many of its rows, at most so many features, and sixteen
+# rows per feature: the final model of such a table costs more than its metric.
+_ROWS_PER_METRIC_FEATURE, _MOST_METRIC_FEATURES = 64, 512
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 # Leaves and landmarks of the fits that choose a kernel, and rows per leaf at most: half of the usual leaf, at an eighth
@@ -211,9 +214,9 @@ class Search:
         n = len(self._raw)
         return np.arange(n) if n <= n_rows else np.sort(self._rng.permutation(n)[:n_rows])
 
-    def _metric_rows(self, rows: Array, some: Array) -> MetricRows:
+    def _metric_rows(self, rows: Array, some: Array, most: int = _SAMPLE_FEATURES) -> MetricRows:
         """Return some rows to learn a metric on, with an even number of features, at most one for four rows."""
-        n_features = int(np.clip(self._weight.sum() / _ROWS_PER_FEATURE, _LEAST_FEATURES, _SAMPLE_FEATURES)) // 2 * 2
+        n_features = int(np.clip(self._weight.sum() / _ROWS_PER_FEATURE, _LEAST_FEATURES, most)) // 2 * 2
         weights = self._weight[some], self._left_out[some]
         return MetricRows(rows, self._Y[some], *weights, n_features, self._seed)
 
@@ -238,7 +241,12 @@ class Search:
     def _learn_metrics(self) -> None:
         """Learn a diagonal and a full metric, each the best of a few rounds, from the fit that chose the scaling."""
         first = self._first
-        sample = self._metric_rows(self._rows[self._some], self._some)
+        wanted = len(self._rows) // _ROWS_PER_METRIC_FEATURE
+        n_features = int(np.clip(wanted, _SAMPLE_FEATURES, _MOST_METRIC_FEATURES))
+        some = self._some
+        if n_features > _SAMPLE_FEATURES:
+            some = self._sample(n_features * (_SAMPLE_ROWS // _SAMPLE_FEATURES))
+        sample = self._metric_rows(self._rows[some], some, n_features)
         best_of_all = first
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         for name, full in (("diagonal", False), ("full", True)):
