@@ -72,10 +72,10 @@ def test_boosted_trees_in_the_mean(run, close, rng, monkeypatch):
 
 
 def test_logistic_trees(run, close, rng):
-    X = rng.uniform(size=(1500, 4))
+    X = rng.uniform(size=(1200, 4))
     odds = 3.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)) + 2.0 * (X[:, 2] > 0.5) - 2
-    y = rng.uniform(size=1500) < 1 / (1 + np.exp(-2 * odds))
-    model = TunedClassifier(random_state=0, leaf_rows=400, n_landmarks=50).fit(X[:1200], y[:1200])
+    y = rng.uniform(size=1200) < 1 / (1 + np.exp(-2 * odds))
+    model = TunedClassifier(random_state=0, leaf_rows=400, n_landmarks=50).fit(X[:1000], y[:1000])
     trees = model.boosted_ or model.preparation_.encoding_.trees
     assert trees is not None
     assert trees.is_logistic

@@ -20,8 +20,8 @@ def grow_symmetric_tree(
 
     ``codes`` (d, n) uint8 holds the bins of all rows, column by column; the tree sees ``rows`` (m,). Each level takes
     the column (of ``columns``, which have ``n_bins`` each) and the bin with the largest sum of g^2 / (w + penalty) over
-    the cells, g the sum of ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the penalty,
-    take off the loss. Rows of a larger bin go to the right.
+    the cells, g the sum of ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the
+    penalty, take off the loss. Rows of a larger bin go to the right.
     """
     sums = np.column_stack([slopes[rows], weights[rows]])
     node = np.zeros(len(rows), dtype=np.int64)

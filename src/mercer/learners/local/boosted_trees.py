@@ -7,10 +7,10 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
+from mercer.learners.local.units import error_units
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.local.boosting import DEPTH, Bins, Tree, boosted
 from mercer.solvers.local.boosting_losses import LogisticLoss, Loss, SquaredLoss
-from mercer.solvers.local.leaf_sample import variances
 from mercer.state import Count, Flag, Integers, Reals, Sizes, Stored, part, require
 
 # Folds of the rows: each is predicted by trees that have not seen it.
@@ -18,7 +18,8 @@ _FOLDS = 4
 # Trees at most, and trees without a lower error after which no more are grown.
 _MOST_TREES, _PATIENCE = 350, 30
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
-# trees that predict much worse say little that the model does not know.
+# trees that predict much worse say little that the model does not know. The early error is that of three times as many
+# trees, at the pace of the last half of them.
 _EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
 # Rows per block of predictions: their comparisons with all thresholds stay in cache.
 _BLOCK_ROWS = 64
@@ -136,7 +137,7 @@ class CrossFit:
     def __init__(self, rows: Array, held: HeldTargets[Targets], seed: int, loss: Loss | None = None):
         self._bins, self._weight, self._seed = Bins.of(rows), held.weight, seed
         self._loss = SquaredLoss() if loss is None else loss
-        variance = variances(held.Y, held.weight)
+        variance = error_units(held)
         if self._is_logistic:
             self._centre, self._unit, self._variance = np.zeros_like(variance), np.ones_like(variance), variance
         else:
@@ -192,7 +193,7 @@ class CrossFit:
         for tree, scores in boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss):
             trees.append(tree)
             errors.append(self._error(targets - self._loss.expected(scores[rows]), rows))
-            if len(errors) == _EARLY and min(errors) > _HOPELESS * rival:
+            if len(errors) == _EARLY and _expected_error(errors) > _HOPELESS * rival:
                 return None
             if len(errors) == _MOST_TREES or len(errors) - int(np.argmin(errors)) > _PATIENCE:
                 break
@@ -219,6 +220,17 @@ class CrossFit:
         start = np.mean([fold.start for fold in folds], axis=0)
         intercept = self._centre + self._unit * start
         return BoostedTrees(len(self._bins.codes), columns, thresholds, values, intercept, self._is_logistic)
+
+
+def _expected_error(errors: list[float]) -> float:
+    """Return the error after three times as many trees, if it goes on to fall as it did over the last half of them.
+
+    >>> _expected_error([16.0, 8.0, 6.0, 4.0])
+    0.25
+    """
+    half = errors[len(errors) // 2 - 1]
+    pace = min(1.0, errors[-1] / half) if half > 0 else 1.0
+    return errors[-1] * pace**4
 
 
 def _best_number(errors: list[list[float]]) -> int:

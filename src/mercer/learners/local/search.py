@@ -15,8 +15,9 @@ from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, s
 from mercer.learners.local.metrics import MetricFit, MetricRows, first_fit, learned_metrics
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
+from mercer.learners.local.units import error_units
 from mercer.solvers.local.leaf_ridge import LeafSystem
-from mercer.solvers.local.leaf_sample import LeafSample, relative_error, variances
+from mercer.solvers.local.leaf_sample import LeafSample, relative_error
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
 _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
@@ -118,7 +119,7 @@ class Search:
         self._dtype, self._leaf_rows, self._deadline, self._tell = dtype, leaf_rows, deadline, tell
         self._keep_interrupted, self._methods = keep_interrupted, methods
         self.leaders = list(leaders)
-        self._variance = variances(held.Y, held.weight)
+        self._variance = error_units(held)
         self._rng = np.random.RandomState(seed)
         self._seed = seed
         self._systems: dict[str, _MetricLeaves] = {}

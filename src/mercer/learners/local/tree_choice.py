@@ -15,9 +15,9 @@ from mercer.learners.local.low_order import blend
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.learners.local.search import Search
+from mercer.learners.local.units import error_units
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.boosting_losses import Loss
-from mercer.solvers.local.leaf_sample import variances
 
 # Trees are tried from so many rows on: the folds of fewer rows say little.
 _LEAST_ROWS = 500
@@ -137,7 +137,7 @@ class TreeChoice:
             rows, residuals = plain.search.judged(plain.choice)
             others, with_columns = other.search.judged(other.choice)
         of_trees = self.held.Y - predicted
-        share = blend(residuals, of_trees[rows], self.held.weight[rows], variances(self.held.Y, self.held.weight))
+        share = blend(residuals, of_trees[rows], self.held.weight[rows], error_units(self.held))
         mean = (1 - share) * residuals + share * of_trees[rows]
         units = [max(self._error(of_trees[some], some), np.finfo(np.float64).tiny) for some in (rows, others)]
         return self._error(with_columns, others) / units[1] / max(self._error(mean, rows) / units[0], 1e-300)
@@ -145,7 +145,7 @@ class TreeChoice:
     def _error(self, residuals: Array, rows: Array) -> float:
         """Return the mean square of the residuals of some rows in units of the variance of all."""
         share = self.held.weight[rows] / self.held.weight[rows].sum()
-        return float(np.mean(share @ residuals**2 / variances(self.held.Y, self.held.weight)))
+        return float(np.mean(share @ residuals**2 / error_units(self.held)))
 
     def _with_trees(self, plain: Found, trees: BoostedTrees, predicted: Array) -> Found:
         search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method], plain.search.leaders)

@@ -29,10 +29,10 @@ from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Search
 from mercer.learners.local.training_table import OtherRows, TrainingTable, rows_to_hold
 from mercer.learners.local.tree_choice import Found, TreeChoice
+from mercer.learners.local.units import error_units
 from mercer.learners.training_rows import training_rows
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.boosting_losses import Loss
-from mercer.solvers.local.leaf_sample import variances
 from mercer.state import Member, Real, Reals, Sizes, Stored, require
 from mercer.stats import Moments
 from mercer.validation import check_integer, check_real, check_weights
@@ -231,7 +231,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         """Fit a model of low order where it may help, and return the residuals of the mean of both models."""
         self.low_order_, self.low_order_share_ = None, 0.0
         held = training.held
-        residuals, variance = self.model_.loo_residuals_, variances(held.Y, held.weight)
+        residuals, variance = self.model_.loo_residuals_, error_units(held)
         choice = None if search.ended != "done" else search.low_order(residuals / self._unit(held))
         if choice is None:
             return residuals
@@ -254,7 +254,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         unit = self._unit(held)
         centre = self._centre(held)
         other = held.Y - (predicted * unit + centre)
-        share = blend(residuals, other, held.weight, variances(held.Y, held.weight))
+        share = blend(residuals, other, held.weight, error_units(held))
         if share > 0:
             self.boosted_, self.boosted_share_ = trees.in_units(unit, centre), share
         return np.asarray((1 - share) * residuals + share * other)
@@ -262,7 +262,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
     @staticmethod
     def _error(held: HeldTargets[T], residuals: Array) -> float:
         """Return the mean square of residuals in units of the variance of the targets."""
-        return float(np.mean(held.weight @ residuals**2 / held.weight.sum() / variances(held.Y, held.weight)))
+        return float(np.mean(held.weight @ residuals**2 / held.weight.sum() / error_units(held)))
 
     def _importances(self, gradients: Array) -> Array:
         """Return the share of each column of X in the squares of gradient times deviation of the prepared columns."""
