@@ -53,7 +53,7 @@ struct Best {
     int64_t column, bin;
 };
 
-// Q is the number of sums where it is known at compile time, else 0: one target is the usual case.
+// Q is the number of sums where it is known at compile time, else 0: one target, or one per class of a few.
 template <int Q>
 class Level {
   public:
@@ -129,6 +129,10 @@ class Level {
                 add_gains(&cells_[v * n_bins * 2], &totals_[v * 2], n_bins - 1);
                 continue;
             }
+            if (Q > 2) {
+                add_gains_of_few(&cells_[v * n_bins * q], &totals_[v * q], n_bins - 1);
+                continue;
+            }
             std::fill(left_.begin(), left_.end(), 0.0);
             for (int64_t b = 0; b + 1 < n_bins; ++b) {
                 const double* cell = &cells_[(v * n_bins + b) * q];
@@ -157,6 +161,24 @@ class Level {
             const double g = cells[2 * b], w = cells[2 * b + 1], rest = total[0] - g;
             const double left = w + penalty_, right = std::max(total[1] - w, 0.0) + penalty_;
             gains[b] += (g * g * right + rest * rest * left) / (left * right);
+        }
+    }
+
+    // The gains of one node for a few targets. Two sums of squares per side do not wait for each other.
+    void add_gains_of_few(const double* cells, const double* total, int64_t n_splits) {
+        constexpr int size = Q > 2 ? Q : 3, k = size - 1;
+        double left[size] = {};
+        for (int64_t b = 0; b < n_splits; ++b, cells += size) {
+            double l[2] = {}, r[2] = {};
+            for (int j = 0; j < k; ++j) {
+                left[j] += cells[j];
+                const double rest = total[j] - left[j];
+                l[j % 2] += left[j] * left[j];
+                r[j % 2] += rest * rest;
+            }
+            left[k] += cells[k];
+            const double w = left[k] + penalty_, rest = std::max(total[k] - left[k], 0.0) + penalty_;
+            gains_[b] += ((l[0] + l[1]) * rest + (r[0] + r[1]) * w) / (w * rest);
         }
     }
 
@@ -195,8 +217,19 @@ inline std::vector<uint8_t> cells(const uint8_t* codes, int64_t n_all, const Tre
 
 // Write the splits of a tree; return how many levels it has. A level without a gain ends the tree.
 inline int64_t grow_symmetric_tree(const BinnedRows& data, double penalty, const TreeSplits<int32_t>& out) {
-    if (data.n_targets == 1) return symmetric_tree::grow<2>(data, penalty, out);
-    return symmetric_tree::grow<0>(data, penalty, out);
+    using symmetric_tree::grow;
+    switch (data.n_targets) {
+        case 1: return grow<2>(data, penalty, out);
+        case 3: return grow<4>(data, penalty, out);
+        case 4: return grow<5>(data, penalty, out);
+        case 5: return grow<6>(data, penalty, out);
+        case 6: return grow<7>(data, penalty, out);
+        case 7: return grow<8>(data, penalty, out);
+        case 8: return grow<9>(data, penalty, out);
+        case 9: return grow<10>(data, penalty, out);
+        case 10: return grow<11>(data, penalty, out);
+        default: return grow<0>(data, penalty, out);
+    }
 }
 
 // Write the value of each cell, a damped Newton step, and add to the scores of each row the value of its cell.

@@ -23,6 +23,8 @@ DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 # that lacks one of two columns cannot learn their interaction: of few columns it sees all.
 _ROW_SHARE, _MOST_ROWS = 0.8, 2**16
 _COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 16
+# Columns times targets of a tree at most, unless that leaves fewer than the least columns: what a tree costs.
+_MOST_SUMS = 512
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def boosted(
     n_columns, n_all = bins.codes.shape
     n_bins = np.array([len(edges) + 1 for edges in bins.edges], dtype=np.int32)
     row_share = min(_ROW_SHARE, _MOST_ROWS / len(inside))
-    n_some = min(n_columns, max(_LEAST_COLUMNS, int(np.ceil(_COLUMN_SHARE * n_columns))))
+    n_some = min(int(np.ceil(_COLUMN_SHARE * n_columns)), _MOST_SUMS // Y.shape[1])
+    n_some = min(n_columns, max(_LEAST_COLUMNS, n_some))
     fitted = np.zeros(n_all)  # the weight of the rows that are fitted, 0 for others
     fitted[inside] = weight[inside]
     scores = np.tile(loss.start(Y, fitted), (n_all, 1))
