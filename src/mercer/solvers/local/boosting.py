@@ -21,7 +21,7 @@ BINS = 256
 DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
 # that lacks one of two columns cannot learn their interaction: of few columns it sees all.
-_ROW_SHARE, _MOST_ROWS = 0.8, 2**16
+_ROW_SHARE, _MOST_ROWS = 0.8, 2**15
 _COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 16
 # Columns times targets of a tree at most, unless that leaves fewer than the least columns: what a tree costs.
 _MOST_SUMS = 512
