@@ -121,7 +121,7 @@ def test_draws_have_the_stated_mean_and_variance(size):
 
 
 def test_the_bias_of_a_graph_with_itself_is_the_stated_one():
-    """It is the trace of the covariance, of which 200 re-draws miss about 8 %; other pairs have no bias."""
+    """It is the trace of the covariance. One standard error of 50 re-draws is about 16 %, and 3.7 are allowed."""
     twin = (WHEEL[0], WHEEL[1], [0] * len(WHEEL[0]))
     kernel, X = Graphlets(4, n_draws=10), Graphs([WHEEL, TAIL])
     fitted = PartFeatures(kernel, random_state=0).fit(X)
@@ -129,7 +129,7 @@ def test_the_bias_of_a_graph_with_itself_is_the_stated_one():
     expected = own - kernel(X)[0, 0]
     bias = fitted.bias(X, X[[1, 0, 0]])
     assert bias.shape == (2, 3)
-    np.testing.assert_allclose(bias[0, 1:], expected, rtol=0.4)
+    np.testing.assert_allclose(bias[0, 1:], expected, rtol=0.6)
     assert bias[0, 0] == bias[1, 1] == bias[1, 2] == 0
     half = PartFeatures(0.5 * kernel, random_state=0).fit(X)
     np.testing.assert_allclose(half.bias(X, X), 0.5 * fitted.bias(X, X), atol=1e-9)
@@ -137,7 +137,7 @@ def test_the_bias_of_a_graph_with_itself_is_the_stated_one():
     # labels of edges alone: the same draws, and no subgraph in common with other labels
     other = Graphs([twin, (*twin[:2], [1] * len(twin[0]))])
     mixed = PartFeatures(kernel, random_state=0).fit(other).bias(other, other)
-    np.testing.assert_allclose(np.diag(mixed), expected, rtol=0.4)
+    np.testing.assert_allclose(np.diag(mixed), expected, rtol=0.6)
     assert mixed[0, 1] == 0
 
 

@@ -38,7 +38,7 @@ _STORED = 2**11
 # Parts of the objects of a block: the arrays of a block are then large enough that their memory is used again.
 _BLOCK_PARTS = 2**20
 # Re-draws that estimate the bias of objects which share their draws.
-_REDRAWS = 200
+_REDRAWS = 50
 
 
 class PartFeatures(KernelMap):
@@ -265,7 +265,7 @@ class PartFeatures(KernelMap):
         """Return the mean of <z(x), z(y)> over the draws less k(x, y).
 
         It is 0 for hashed columns, unless the kernel draws parts of each object, as ``Graphlets`` does: objects that
-        share their draws, such as an object with itself, then have an estimate from 200 re-draws, each of which takes
+        share their draws, such as an object with itself, then have an estimate from 50 re-draws, each of which takes
         the time of the exact kernel. With a column for each key nothing is drawn again: the bias is what the keys
         without a column take away.
         """
