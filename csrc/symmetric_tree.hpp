@@ -123,7 +123,6 @@ class Level {
         for (int64_t i = 0; i < data_.n_rows; ++i) add(&cells_[(node_[i] * n_bins + codes[i]) * q], i);
         gains_.assign(n_bins, 0.0);
         left_.resize(q);
-        right_.resize(q);
         for (int64_t v = 0; v < n_nodes; ++v) {
             if (Q == 2) {
                 add_gains(&cells_[v * n_bins * 2], &totals_[v * 2], n_bins - 1);
@@ -135,13 +134,7 @@ class Level {
             }
             std::fill(left_.begin(), left_.end(), 0.0);
             for (int64_t b = 0; b + 1 < n_bins; ++b) {
-                const double* cell = &cells_[(v * n_bins + b) * q];
-                for (int64_t k = 0; k < q; ++k) {
-                    left_[k] += cell[k];
-                    right_[k] = totals_[v * q + k] - left_[k];
-                }
-                right_[q - 1] = std::max(right_[q - 1], 0.0);  // a difference of weights, rounded
-                gains_[b] += explained(left_.data(), q, penalty_) + explained(right_.data(), q, penalty_);
+                gains_[b] += gain(&cells_[(v * n_bins + b) * q], &totals_[v * q], left_.data(), q - 1);
             }
         }
         for (int64_t b = 0; b + 1 < n_bins; ++b) {
@@ -164,29 +157,33 @@ class Level {
         }
     }
 
-    // The gains of one node for a few targets. Two sums of squares per side do not wait for each other.
+    // The gains of one node for a few targets.
     void add_gains_of_few(const double* cells, const double* total, int64_t n_splits) {
-        constexpr int size = Q > 2 ? Q : 3, k = size - 1;
+        constexpr int size = Q > 2 ? Q : 3;
         double left[size] = {};
-        for (int64_t b = 0; b < n_splits; ++b, cells += size) {
-            double l[2] = {}, r[2] = {};
-            for (int j = 0; j < k; ++j) {
-                left[j] += cells[j];
-                const double rest = total[j] - left[j];
-                l[j % 2] += left[j] * left[j];
-                r[j % 2] += rest * rest;
-            }
-            left[k] += cells[k];
-            const double w = left[k] + penalty_, rest = std::max(total[k] - left[k], 0.0) + penalty_;
-            gains_[b] += ((l[0] + l[1]) * rest + (r[0] + r[1]) * w) / (w * rest);
+        for (int64_t b = 0; b < n_splits; ++b) gains_[b] += gain(cells + b * size, total, left, size - 1);
+    }
+
+    // Adds a bin to the sums on the left of a split, and returns what both sides take off the loss. Two sums of squares
+    // per side do not wait for each other.
+    double gain(const double* cell, const double* total, double* left, int64_t k) const {
+        double l[2] = {}, r[2] = {};
+        for (int64_t j = 0; j < k; ++j) {
+            left[j] += cell[j];
+            const double rest = total[j] - left[j];
+            l[j % 2] += left[j] * left[j];
+            r[j % 2] += rest * rest;
         }
+        left[k] += cell[k];
+        const double w = left[k] + penalty_, rest = std::max(total[k] - left[k], 0.0) + penalty_;
+        return ((l[0] + l[1]) * rest + (r[0] + r[1]) * w) / (w * rest);
     }
 
     const BinnedRows& data_;
     double penalty_;
     std::vector<int32_t> node_;
     std::vector<uint8_t> codes_;
-    std::vector<double> sums_, totals_, cells_, gains_, left_, right_;
+    std::vector<double> sums_, totals_, cells_, gains_, left_;
 };
 
 template <int Q>

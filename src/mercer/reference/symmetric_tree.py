@@ -35,7 +35,9 @@ def grow_symmetric_tree(
             left = np.cumsum(cells.reshape(n_nodes, bins, -1), axis=1)[:, :-1]
             right = totals[:, None] - left
             right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
-            gains = (_explained(left, penalty) + _explained(right, penalty)).sum(axis=0)
+            w, rest = left[..., -1] + penalty, right[..., -1] + penalty
+            # both sides over one denominator, as the compiled core has it: equal splits then tie in both
+            gains = ((_squares(left) * rest + _squares(right) * w) / (w * rest)).sum(axis=0)
             if len(gains) and gains.max() > found:
                 found, split = gains.max(), (column, int(gains.argmax()))
         if split is None:
@@ -43,6 +45,11 @@ def grow_symmetric_tree(
         out_columns[depth], out_bins[depth] = split
         node = 2 * node + (codes[split[0], rows] > split[1])
     return len(out_columns)
+
+
+def _squares(sums: Array) -> Array:
+    squares = sums[..., :-1] ** 2
+    return np.asarray(squares[..., 0::2].sum(axis=-1) + squares[..., 1::2].sum(axis=-1))
 
 
 def _explained(sums: Array, penalty: float) -> Array:
