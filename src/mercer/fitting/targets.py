@@ -250,7 +250,7 @@ class Classes(Targets):
     def check(self, y: RowsLike) -> Array:
         """Return y as labels in one dimension, or refuse what is not a label."""
         # Plain labels are what scikit-learn would return, in a tenth of the time.
-        is_plain = isinstance(y, np.ndarray) and type(y) is np.ndarray and y.ndim == 1
+        is_plain = type(y) is np.ndarray and y.ndim == 1
         flat: Array = np.asarray(y) if is_plain else column_or_1d(y, warn=True)
         labels = check_finite_y(self.owner, flat)
         # Few different integers are classes; scikit-learn's check of them takes longer than learning a small block.

@@ -1,5 +1,7 @@
 """Whether predictions of trees become columns: on tables that jump, not on smooth ones; saved models, importances."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -97,7 +99,13 @@ def test_trees_that_are_no_columns_are_part_of_the_mean(pair, no_columns):
 def test_what_no_fit_makes_is_refused(pair, no_columns, rng):
     X, f = jumps(rng, 600)
     model = TunedRegressor(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, f)
-    model.boosted_share_ = 1.5
+    check_stored(model)
+    assert model.boosted_ is not None
+    sound = model.boosted_
+    model.boosted_ = replace(sound, is_logistic=True)
+    with pytest.raises(UnsoundError, match="trees must be logistic for classes"):
+        check_stored(model)
+    model.boosted_, model.boosted_share_ = sound, 1.5
     with pytest.raises(UnsoundError, match="boosted_share_ must be at most 1"):
         check_stored(model)
 

@@ -32,7 +32,7 @@ from mercer.learners.local.tree_choice import Found, TreeChoice
 from mercer.learners.local.units import error_units
 from mercer.learners.training_rows import training_rows
 from mercer.parallel import one_blas_thread
-from mercer.solvers.local.boosting_losses import Loss
+from mercer.solvers.local.boosting_losses import LogisticLoss, Loss
 from mercer.state import Member, Real, Reals, Sizes, Stored, require
 from mercer.stats import Moments
 from mercer.validation import check_integer, check_real, check_weights
@@ -319,6 +319,10 @@ class TunedEstimator(BlendedScores, Generic[T]):
             shape = (self.low_order_.n_columns, self.low_order_.n_targets)
             require(shape == (width, self.model_.loo_residuals_.shape[1]), "low_order_ must be of the shape of model_")
         require(self.boosted_share_ <= 1, "boosted_share_ must be at most 1")
+        logistic = isinstance(self._loss, LogisticLoss)
+        for trees in (self.boosted_, self.preparation_.encoding_.trees):
+            is_sound = trees is None or trees.is_logistic == logistic
+            require(is_sound, "trees must be logistic for classes, and for numbers they must not")
         if self.boosted_ is not None:
             shape = (self.boosted_.n_columns, self.boosted_.n_targets)
             require(shape == (width, self.model_.loo_residuals_.shape[1]), "boosted_ must be of the shape of model_")
