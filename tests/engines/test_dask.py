@@ -173,7 +173,10 @@ def test_what_does_not_fit_a_worker_is_refused_before_the_first_task(client):
 
 
 def test_rows_that_end_every_worker_are_named(client):
-    """A block that kills its worker: one error that names the rows, and a cluster that goes on."""
+    """A block that kills its worker: one error that names the rows, and a cluster that goes on.
+
+    Rows that waited behind them on the same worker are named too: Dask cannot tell them apart.
+    """
     X, y, _ = _rows()
     X[2500] = 77.0
     blocks = as_blocks(*_arrays(X, y))
@@ -183,12 +186,13 @@ def test_rows_that_end_every_worker_are_named(client):
             os.kill(os.getpid(), signal.SIGKILL)
         return Totals(np.ones(1))
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        client.run_on_scheduler(_set_allowed_failures, 0)
+    client.run_on_scheduler(_set_allowed_failures, 0)
+    try:
         with pytest.raises(
-            RuntimeError, match=r"rows 900 to 2599 \(partition 2 of X\) ended every worker that took them"
+            RuntimeError, match=r"rows 900 to 2599 \(partition 2 of X\)( or rows .*)? ended every worker that took them"
         ):
             Dask(client).reduce(poison, blocks.recut(100, "KernelRidge"), Totals.of(1))
+    finally:
         client.run_on_scheduler(_set_allowed_failures, 100)
     client.wait_for_workers(2, timeout=60)
     total = Dask(client).reduce(lambda block: Totals(np.full(1, block.n_rows)), blocks, Totals.of(1))

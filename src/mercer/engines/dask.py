@@ -33,6 +33,19 @@ _LARGE = 2**20
 _TASK_SHARE, _BLOCK_BYTES = 0.6, 2**26
 
 
+class Task(Protocol):
+    """What is used of a task in the scheduler of Dask."""
+
+    suspicious: int
+
+
+class Scheduler(Protocol):
+    """What is used of the scheduler of Dask."""
+
+    tasks: dict[str, Task]
+    allowed_failures: int
+
+
 class Client(Protocol):
     """What is used of a client of Dask."""
 
@@ -44,6 +57,9 @@ class Client(Protocol):
 
     def run(self, work: Callable[[], T], *, workers: list[str], on_error: str) -> dict[str, T]:
         """Call a function on workers, and return the results by their names."""
+
+    def run_on_scheduler(self, work: Callable[[list[str], Scheduler], T], keys: list[str]) -> T:
+        """Call a function in the scheduler, which Dask gives it by the name ``dask_scheduler``."""
 
     def scheduler_info(self, *, n_workers: int) -> dict[str, dict[str, dict[str, int]]]:
         """Return what the scheduler knows; under "workers", numbers of each worker by its name."""
@@ -250,8 +266,9 @@ class Dask:
         try:
             return future.result()
         except KilledWorker as error:
+            rows = submit.suspects(error.task)
             raise RuntimeError(
-                f"{submit.parts[0][1].owner}: {submit.rows_of(error.task)} ended every worker that took them: {error}. "
+                f"{submit.parts[0][1].owner}: {rows} ended every worker that took them: {error}. "
                 "Look at the log of a worker; give workers more memory, or lower n_components."
             ) from None
 
@@ -287,9 +304,14 @@ class _Submit(Generic[R]):
         future.add_done_callback(lambda one: ended.append(n_rows if one.status == "finished" else 0))
         return self.keep(future)
 
-    def rows_of(self, key: str) -> str:
-        """Return which rows a task works on."""
-        return self._rows.get(key, "merged statistics")
+    def suspects(self, key: str) -> str:
+        """Return the rows of the task ``key`` and of all others that were with as many lost workers.
+
+        Dask reports one of them; it may be the one that waited behind the rows that end workers.
+        """
+        found = {key, *self._client.run_on_scheduler(_blamed, list(self._rows))}
+        named = dict.fromkeys(rows for one, rows in self._rows.items() if one in found)
+        return " or ".join(named) or "merged statistics"
 
     def keep(self, future: Future[T]) -> Future[T]:
         """Remember a task for the end of the pass, but let the cluster forget its result when nothing needs it."""
@@ -332,6 +354,12 @@ def _run(task: Callable[..., R], sent: bytes, part: Blocks, config: Config, bund
 
 def _merged(*parts: S | None) -> S | None:
     return merged([part for part in parts if part is not None])
+
+
+def _blamed(keys: list[str], dask_scheduler: Scheduler) -> list[str]:
+    """Return the tasks that Dask gave up because their workers were lost; runs in the scheduler."""
+    tasks, allowed = dask_scheduler.tasks, dask_scheduler.allowed_failures
+    return [key for key in keys if key in tasks and tasks[key].suspicious > allowed]
 
 
 def _versions() -> tuple[str, str]:
