@@ -1,4 +1,4 @@
-"""The search: what it must choose on tables of known truth, walks, deadlines, and the kernel of a choice."""
+"""The search: what it must choose on tables of known truth, deadlines, and the kernel of a choice."""
 
 import time
 
@@ -8,7 +8,6 @@ import pytest
 from mercer import Metric
 from mercer.fitting import HeldTargets, Numbers
 from mercer.kernels import ScaledColumns
-from mercer.learners.local.choice import Choice
 from mercer.learners.local.search import Search
 
 FLOAT64 = np.dtype(np.float64)
@@ -51,7 +50,7 @@ def test_many_columns_of_one_kind_ask_for_no_metric(rng):
     y = np.linalg.norm(X - centres[0], axis=1) - np.linalg.norm(X - centres[1], axis=1)
     search = search_of(X, np.tanh(y) * np.linalg.norm(X, axis=1))
     search.run()
-    tried = {trial.what.split(", ")[1] for trial in search.trials if trial.step == "kernel"}
+    tried = {trial.what.split(", ")[1] for trial in search.log.trials if trial.step == "kernel"}
     assert "no metric" in tried
 
 
@@ -66,10 +65,10 @@ def test_the_choice_has_the_least_error_that_was_tried(rotated):
     told = []
     search = search_of(*rotated, tell=told.append)
     _, _, choice = search.run()
-    tried = [trial.error for trial in search.trials if trial.step in ("kernel", "scale", "alpha")]
+    tried = [trial.error for trial in search.log.trials if trial.step in ("kernel", "scale", "alpha")]
     assert choice.error == min(tried)
-    assert told == search.trials
-    assert len({trial.what for trial in search.trials if trial.step in ("kernel", "scale", "alpha")}) == len(tried)
+    assert told == search.log.trials
+    assert len({trial.what for trial in search.log.trials if trial.step in ("kernel", "scale", "alpha")}) == len(tried)
 
 
 def test_a_search_with_leaders_tries_their_kernels_and_few_others(rng):
@@ -83,7 +82,8 @@ def test_a_search_with_leaders_tries_their_kernels_and_few_others(rng):
     _, _, choice = second.run()
     steps = "kernel", "alpha"
     kernels = [
-        {tuple(trial.what.split(", ")[:2]) for trial in one.trials if trial.step in steps} for one in (first, second)
+        {tuple(trial.what.split(", ")[:2]) for trial in one.log.trials if trial.step in steps}
+        for one in (first, second)
     ]
     leaders = [(one.family, f"{one.metric} metric") for one in first.leaders[:2] if one.metric in second.metrics]
     assert len(kernels[1]) <= 4 < len(kernels[0])
@@ -91,29 +91,28 @@ def test_a_search_with_leaders_tries_their_kernels_and_few_others(rng):
     assert choice.error < plain.error  # the new column is the target without its noise
 
 
-def test_a_walk_goes_downhill_both_ways_within_bounds(rotated, monkeypatch):
-    search = search_of(*rotated)
-    for best in (0.1, 1.0, 8.0, 1000.0):
-
-        def tried(step, choice, best=best):
-            return Choice(choice.metric, choice.family, choice.scale, choice.alpha, abs(np.log(choice.scale / best)))
-
-        monkeypatch.setattr(search, "_tried", tried)
-        start = tried("scale", Choice("full", "Laplace", 1.0, 0.1))
-        found = search._walk("scale", start, scale=2.0)
-        assert abs(np.log2(found.scale / min(best, 32.0))) <= 0.5
-        assert 0.05 <= found.scale <= 60
+def test_all_kernels_are_tried_at_the_best_ridge_of_one_of_them(rng):
+    """Noise of the size of the signal: the ridge of kernels is that of the best of the first trials, not the first."""
+    X = rng.standard_normal((800, 3))
+    search = search_of(X, np.sin(2 * X[:, 0]) + rng.standard_normal(800))
+    search.run()
+    steps = [trial.step for trial in search.log.trials]
+    before = search.log.trials[: steps.index("kernel")]
+    tried = {trial.what.split(", alpha ")[1]: trial.error for trial in before if trial.step == "alpha"}
+    assert len(tried) >= 3
+    kernels = {trial.what.split(", alpha ")[1] for trial in search.log.trials if trial.step == "kernel"}
+    assert kernels == {min(tried, key=tried.get)}
 
 
 def test_a_deadline_ends_the_search_with_what_was_found(rotated):
     search = search_of(*rotated, deadline=time.monotonic())
     scaling, _, choice = search.run()
-    assert search.ended == "time_budget"
+    assert search.log.ended == "time_budget"
     assert scaling.method == "rank"
     search.kernel(choice)
     later = search_of(*rotated)
     late = iter([False] * 12 + [True] * 1000)
-    later._late = lambda: next(late)
+    later.log.is_late = lambda: next(late)
     _, _, choice = later.run()
     assert np.isfinite(choice.error)
 
@@ -124,7 +123,7 @@ def test_leaves_of_constant_y_are_no_perfect_score(rng):
     y = 1.0 * ((X[:, 0] < 0.1) & (X[:, 1] < 0.12)) + 1.0 * ((X[:, 0] > 0.85) & (X[:, 1] > 0.95))
     search = search_of(X, y, leaf_rows=16)
     search.run()
-    assert all(trial.error > 0 for trial in search.trials if trial.step in ("kernel", "scale", "alpha"))
+    assert all(trial.error > 0 for trial in search.log.trials if trial.step in ("kernel", "scale", "alpha"))
 
 
 def test_small_leaves_are_more_and_hold_a_rare_target(rng):
@@ -141,10 +140,10 @@ def test_the_last_ridge_is_chosen_on_leaves_of_the_final_size(rng):
     X = rng.standard_normal((5000, 2))
     search = search_of(X, np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(5000), leaf_rows=1024)
     _, _, choice = search.run()
-    assert not any(trial.step == "last alpha" for trial in search.trials)
+    assert not any(trial.step == "last alpha" for trial in search.log.trials)
     last = search.refined(choice)
-    errors = [trial.error for trial in search.trials if trial.step == "last alpha"]
+    errors = [trial.error for trial in search.log.trials if trial.step == "last alpha"]
     assert last.error == min(errors)
     assert (last.metric, last.family, last.scale) == (choice.metric, choice.family, choice.scale)
-    search.ended = "time_budget"
+    search.log.ended = "time_budget"
     assert search.refined(choice) is choice

@@ -91,10 +91,10 @@ class TreeChoice:
     def _chosen(self, encoding: TableEncoding, trials: Sequence[Trial]) -> Found:
         search = self.new_search(self.numbers, METHODS, ())
         for trial in trials:
-            search.note(trial)
+            search.log.add(trial)
         plain = Found.of(encoding, search)
         few = len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS
-        if few or search.ended != "done":
+        if few or search.log.ended != "done":
             return plain
         try:
             trees = self._trees(plain)
@@ -105,15 +105,15 @@ class TreeChoice:
         except KeyboardInterrupt:
             if not self.keep_interrupted:
                 raise
-            search.ended = "interrupted"
+            search.log.ended = "interrupted"
             return plain
-        search.trials += [trial._replace(what=f"{trial.what}, with trees") for trial in other.search.trials]
-        if other.search.ended == "interrupted":
-            search.ended = "interrupted"
+        search.log.trials += [trial._replace(what=f"{trial.what}, with trees") for trial in other.search.log.trials]
+        if other.search.log.ended == "interrupted":
+            search.log.ended = "interrupted"
             return plain
-        if other.search.ended != "done" or not self._gain(plain, other, trees[1]) < _CLEARLY:
+        if other.search.log.ended != "done" or not self._gain(plain, other, trees[1]) < _CLEARLY:
             return plain
-        other.search.trials = search.trials
+        other.search.log.trials = search.log.trials
         return other
 
     def _trees(self, plain: Found) -> tuple[BoostedTrees, Array] | None:
@@ -124,7 +124,7 @@ class TreeChoice:
         trees, predicted = found
         everything = np.arange(len(predicted))
         error = self._error(self.held.Y - predicted, everything)
-        plain.search.note(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
+        plain.search.log.add(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
         return found
 
     def _gain(self, plain: Found, other: Found, predicted: Array) -> float:

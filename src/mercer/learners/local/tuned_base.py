@@ -132,7 +132,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         self._begin("first trial")
         found = self._search(table, held, seed, start)
         search, rows, choice = found.search, found.rows, found.choice
-        n_trees = 1 if search.ended == "interrupted" else self._trees_in_time(search.trials, len(rows), start)
+        n_trees = 1 if search.log.ended == "interrupted" else self._trees_in_time(search.log.trials, len(rows), start)
         self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)
         residuals = self._with_boosted(found, held, self._blend(search, rows, training, seed))
@@ -149,7 +149,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
             chosen["low order"] = f"order {self.low_order_.feature_map.order:g}, share {self.low_order_share_:.2f}"
         if training.others is not None:
             chosen["rows held"] = f"{table.n_rows:,} of {training.n_rows:,}"
-        self.report_ = TuningReport.of(search.trials, chosen, error, search.ended, time.monotonic() - start)
+        self.report_ = TuningReport.of(search.log.trials, chosen, error, search.log.ended, time.monotonic() - start)
 
     def _training(
         self, X: RowsLike | Frame | Blocks, y: ArrayLike | None, sample_weight: ArrayLike | None, seed: int
@@ -219,7 +219,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
             search.kernel(choice),
             alpha=choice.alpha,
             n_landmarks=self.n_landmarks,
-            leaf_rows=self._leaf_rows(len(rows), hurried=search.ended != "done"),
+            leaf_rows=self._leaf_rows(len(rows), hurried=search.log.ended != "done"),
             n_trees=n_trees,
             random_state=seed,
         )
@@ -232,7 +232,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         self.low_order_, self.low_order_share_ = None, 0.0
         held = training.held
         residuals, variance = self.model_.loo_residuals_, error_units(held)
-        choice = None if search.ended != "done" else search.low_order(residuals / self._unit(held))
+        choice = None if search.log.ended != "done" else search.low_order(residuals / self._unit(held))
         if choice is None:
             return residuals
         others = None if training.others is None else partial(_other_moments, training.others, self.preparation_)
