@@ -98,13 +98,17 @@ class Leverage:
 
     def of_products(self, products: Array) -> Array:
         """Return the leverages of rows, given their features times the sketch."""
-        found: Array = np.square(products - self.mean.astype(products.dtype)).sum(axis=1, dtype=np.float64)
+        centred = products - self.mean.astype(products.dtype)
+        found: Array = np.einsum("ij,ij->i", centred, centred)
         return found
 
-    def factors(self, products: Array) -> Array:
-        """Return s_h, of shape (n, k)."""
-        leverage = np.maximum(self.of_products(products), np.finfo(np.float64).tiny)
-        return np.minimum(1.0, self.limits / leverage[:, None])
+    def factors(self, products: Array) -> Array | None:
+        """Return s_h, of shape (n, k), None where all are 1."""
+        leverage = self.of_products(products)
+        if leverage.max(initial=0.0) <= self.limits.min():
+            return None
+        factors: Array = np.minimum(1.0, self.limits / np.maximum(leverage, np.finfo(leverage.dtype).tiny)[:, None])
+        return factors
 
 
 @dataclass(frozen=True)
@@ -152,11 +156,17 @@ class Shrinker:
         n_targets = len(self.prior)
         factors = self.all_factors(X, scores[:, n_targets:], places)
         scores = scores if self.leverage is None else scores[:, :n_targets].copy()
-        n_changed = self.apply(scores, factors)
+        n_changed = 0 if factors is None else self.apply(scores, factors)
         far.see_shrunk(max(n_changed - len(np.unique(places[0])), 0))
         return scores
 
-    def all_factors(self, X: Rows, products: Array, places: tuple[Array, Array]) -> Array:
-        """Return s = min(s_c, s_h), of shape (n, k) or (n, 1), given the products of the features with the sketch."""
-        factors = self.factors(X, *places)[:, None]
-        return factors if self.leverage is None else np.minimum(factors, self.leverage.factors(products))
+    def all_factors(self, X: Rows, products: Array, places: tuple[Array, Array]) -> Array | None:
+        """Return s = min(s_c, s_h), of shape (n, k) or (n, 1), None where all are 1.
+
+        ``products`` are those of the features with the sketch.
+        """
+        by_columns = self.factors(X, *places)[:, None] if len(places[0]) else None
+        by_leverage = None if self.leverage is None else self.leverage.factors(products)
+        if by_columns is None or by_leverage is None:
+            return by_leverage if by_columns is None else by_columns
+        return np.minimum(by_columns, by_leverage)

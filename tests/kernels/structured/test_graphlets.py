@@ -159,6 +159,7 @@ def test_a_drawn_graph_is_the_same_among_others():
     np.testing.assert_array_equal(together[0], together[2])
 
 
+@slow_in_python
 def test_the_map_keeps_the_contract():
     X = Graphs([WHEEL, TAIL, ([], 3), ([(0, 1)], [0, 1])])
     check_feature_map(PartFeatures(Graphlets(4), n_components=16, random_state=0), X)
