@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "scratch.hpp"
 #include "types.hpp"
 
 namespace mercer {
@@ -54,59 +57,122 @@ struct Best {
 };
 
 // Q is the number of sums where it is known at compile time, else 0: one target, or one per class of a few.
+//
+// The rows of a node lie side by side, so that its sums stay in the first cache. Of two nodes with one parent, the sums
+// of the one with fewer rows are made from rows; those of the other are what the parent has beyond them. Cells hold sums
+// up to and with each bin: what lies left of a split.
 template <int Q>
 class Level {
   public:
-    Level(const BinnedRows& data, double penalty)
-        : data_(data),
-          penalty_(penalty),
-          node_(data.n_rows, 0),
-          codes_(data.n_columns * data.n_rows),
-          sums_(data.n_rows * (data.n_targets + 1)) {
+    Level(const BinnedRows& data, double penalty, int64_t depth)
+        : data_(data), penalty_(penalty), starts_{0, data.n_rows}, offsets_(data.n_columns) {
+        for (int64_t c = 0; c < data.n_columns; ++c) {
+            offsets_[c] = n_cells_;
+            n_cells_ += data.n_bins[c];
+        }
+        take_memory(depth);
         for (int64_t i = 0; i < data.n_rows; ++i) {
-            double* sums = &sums_[i * n_sums()];
+            double* sums = sums_ + i * n_sums();
             const int64_t row = data.rows[i];
+            order_[i] = static_cast<int32_t>(i);
             for (int64_t k = 0; k + 1 < n_sums(); ++k) sums[k] = data.slopes[row * data.n_targets + k];
             sums[n_sums() - 1] = data.weights[row];
         }
-        for (int64_t c = 0; c < data.n_columns; ++c) {  // the codes of the seen rows, side by side for all levels
+        for (int64_t c = 0; c < data.n_columns; ++c) {  // the codes of the seen rows, a few columns side by side
+            const Place place = place_of(c);
             const uint8_t* codes = data.codes + data.columns[c] * data.n_all;
-            uint8_t* seen = &codes_[c * data.n_rows];
-            for (int64_t i = 0; i < data.n_rows; ++i) seen[i] = codes[data.rows[i]];
+            const int32_t* rows = data.rows;
+            uint8_t* seen = codes_ + place.first;
+            for (int64_t i = 0, n = data.n_rows; i < n; ++i) seen[i * place.width] = codes[rows[i]];
         }
     }
 
     // The split of the largest gain; the first one of equal gains. The column is a place in data.columns.
-    Best best(int64_t n_nodes) {
-        Best found = {explained_by(totals(n_nodes), n_nodes), -1, -1};
+    Best best() {
+        const std::vector<double>& totals = totals_of_nodes();
+        Best found = {explained_by(totals), -1, -1};
         found.gain += 1e-12 * found.gain;
-        for (int64_t c = 0; c < data_.n_columns; ++c) scan(c, n_nodes, found);
+        fill_cells();
+        for (int64_t c = 0; c < data_.n_columns; ++c) scan(c, found);
         return found;
     }
 
     void split(int64_t c, int64_t bin) {
-        const uint8_t* codes = &codes_[c * data_.n_rows];
-        for (int64_t i = 0; i < data_.n_rows; ++i) node_[i] = 2 * node_[i] + (codes[i] > bin);
+        const Place place = place_of(c);
+        const uint8_t* codes = codes_ + place.first;
+        const int64_t q = n_sums();
+        std::vector<int64_t> starts{0};
+        for (int64_t v = 0; v < n_nodes(); ++v) {
+            int64_t left = starts_[v], right = left;
+            for (int64_t i = starts_[v]; i < starts_[v + 1]; ++i) right += codes[order_[i] * place.width] <= bin;
+            starts.push_back(right);
+            starts.push_back(starts_[v + 1]);
+            for (int64_t i = starts_[v]; i < starts_[v + 1]; ++i) {
+                const bool goes_right = codes[order_[i] * place.width] > bin;
+                const int64_t to = goes_right ? right : left;
+                right += goes_right;
+                left += !goes_right;
+                next_order_[to] = order_[i];
+                for (int64_t k = 0; k < q; ++k) next_sums_[to * q + k] = sums_[i * q + k];
+            }
+        }
+        starts_.swap(starts);
+        std::swap(order_, next_order_);
+        std::swap(sums_, next_sums_);
+        std::swap(cells_, parents_);
     }
 
   private:
+    // Where the code of the first row in a column is, and how far apart two rows are.
+    struct Place {
+        int64_t first, width;
+    };
+
     // The slopes of the targets, and at last the weight.
     int64_t n_sums() const { return Q ? Q : data_.n_targets + 1; }
+    int64_t n_nodes() const { return static_cast<int64_t>(starts_.size()) - 1; }
+    int64_t n_rows_of(int64_t v) const { return starts_[v + 1] - starts_[v]; }
 
-    const std::vector<double>& totals(int64_t n_nodes) {
-        totals_.assign(n_nodes * n_sums(), 0.0);
-        for (int64_t i = 0; i < data_.n_rows; ++i) add(&totals_[node_[i] * n_sums()], i);
+    // Columns go by fours; the last ones, fewer than four, are alone.
+    Place place_of(int64_t c) const {
+        const int64_t whole = data_.n_columns / 4 * 4;
+        return c < whole ? Place{c / 4 * 4 * data_.n_rows + c % 4, 4} : Place{c * data_.n_rows, 1};
+    }
+
+    // Levels take turns in two places for cells: the larger one is for the last level, the other for its parents.
+    void take_memory(int64_t depth) {
+        const int64_t n = data_.n_rows, q = n_sums(), most = depth > 0 ? int64_t(1) << (depth - 1) : 1;
+        codes_ = doubled<uint8_t>(Slot::tree_codes, n * data_.n_columns, 0).first;
+        std::tie(order_, next_order_) = doubled<int32_t>(Slot::tree_order, n, n);
+        std::tie(sums_, next_sums_) = doubled<double>(Slot::tree_sums, n * q, n * q);
+        // 256: a code beyond its bins would stay inside
+        std::tie(cells_, parents_) =
+            doubled<double>(Slot::tree_cells, (most * n_cells_ + 256) * q, (most / 2 * n_cells_ + 256) * q);
+        if (depth % 2 == 0) std::swap(cells_, parents_);
+    }
+
+    template <class T>
+    static std::pair<T*, T*> doubled(Slot slot, int64_t one, int64_t other) {
+        T* memory = static_cast<T*>(scratch(slot, (one + other) * static_cast<int64_t>(sizeof(T))));
+        return {memory, memory + one};
+    }
+
+    const std::vector<double>& totals_of_nodes() {
+        totals_.assign(n_nodes() * n_sums(), 0.0);
+        for (int64_t v = 0; v < n_nodes(); ++v) {
+            for (int64_t i = starts_[v]; i < starts_[v + 1]; ++i) add(&totals_[v * n_sums()], i);
+        }
         return totals_;
     }
 
-    double explained_by(const std::vector<double>& sums, int64_t n_nodes) const {
+    double explained_by(const std::vector<double>& sums) const {
         double all = 0;
-        for (int64_t v = 0; v < n_nodes; ++v) all += explained(&sums[v * n_sums()], n_sums(), penalty_);
+        for (int64_t v = 0; v < n_nodes(); ++v) all += explained(&sums[v * n_sums()], n_sums(), penalty_);
         return all;
     }
 
     void add(double* target, int64_t i) const {
-        const double* sums = &sums_[i * n_sums()];
+        const double* sums = sums_ + i * n_sums();
         if (Q == 2) {  // both are read before one is written: they share one vector
             const double g = target[0] + sums[0], w = target[1] + sums[1];
             target[0] = g;
@@ -116,81 +182,104 @@ class Level {
         for (int64_t k = 0; k < n_sums(); ++k) target[k] += sums[k];
     }
 
-    void scan(int64_t c, int64_t n_nodes, Best& found) {
-        const int64_t q = n_sums(), n_bins = data_.n_bins[c];
-        const uint8_t* codes = &codes_[c * data_.n_rows];
-        cells_.assign((n_nodes * n_bins + 256) * q, 0.0);  // a code beyond n_bins would stay inside
-        for (int64_t i = 0; i < data_.n_rows; ++i) add(&cells_[(node_[i] * n_bins + codes[i]) * q], i);
-        gains_.assign(n_bins, 0.0);
-        left_.resize(q);
-        for (int64_t v = 0; v < n_nodes; ++v) {
-            if (Q == 2) {
-                add_gains(&cells_[v * n_bins * 2], &totals_[v * 2], n_bins - 1);
-                continue;
-            }
-            if (Q > 2) {
-                add_gains_of_few(&cells_[v * n_bins * q], &totals_[v * q], n_bins - 1);
-                continue;
-            }
-            std::fill(left_.begin(), left_.end(), 0.0);
-            for (int64_t b = 0; b + 1 < n_bins; ++b) {
-                gains_[b] += gain(&cells_[(v * n_bins + b) * q], &totals_[v * q], left_.data(), q - 1);
-            }
+    double* cells_of(double* cells, int64_t v) const { return cells + v * n_cells_ * n_sums(); }
+
+    void fill_cells() {
+        if (n_nodes() == 1) return sum_rows(0);
+        const int64_t size = n_cells_ * n_sums();
+        for (int64_t v = 0; v < n_nodes(); v += 2) {
+            const int64_t few = n_rows_of(v) <= n_rows_of(v + 1) ? v : v + 1;
+            sum_rows(few);
+            const double *parent = cells_of(parents_, v / 2), *less = cells_of(cells_, few);
+            double* rest = cells_of(cells_, v + v + 1 - few);
+            for (int64_t i = 0; i < size; ++i) rest[i] = parent[i] - less[i];
         }
-        for (int64_t b = 0; b + 1 < n_bins; ++b) {
+    }
+
+    void sum_rows(int64_t v) {
+        double* cells = cells_of(cells_, v);
+        std::fill(cells, cells + n_cells_ * n_sums(), 0.0);
+        int64_t c = 0;
+        for (; c + 4 <= data_.n_columns; c += 4) sum_columns<4>(v, c, cells);
+        for (; c < data_.n_columns; ++c) sum_columns<1>(v, c, cells);
+        for (c = 0; c < data_.n_columns; ++c) accumulate(cells + offsets_[c] * n_sums(), data_.n_bins[c]);
+    }
+
+    void accumulate(double* cells, int64_t n_bins) const {
+        const int64_t q = n_sums();
+        for (int64_t i = q; i < n_bins * q; ++i) cells[i] += cells[i - q];
+    }
+
+    // Additions to several columns do not wait for each other, as those to the same cell of one column would.
+    template <int kColumns>
+    void sum_columns(int64_t v, int64_t c, double* cells) {
+        const int64_t q = n_sums();
+        const uint8_t* codes = codes_ + c * data_.n_rows;
+        double* columns[kColumns];
+        for (int j = 0; j < kColumns; ++j) columns[j] = cells + offsets_[c + j] * q;
+        for (int64_t i = starts_[v]; i < starts_[v + 1]; ++i) {
+            const uint8_t* code = codes + int64_t(order_[i]) * kColumns;
+            for (int j = 0; j < kColumns; ++j) add(columns[j] + code[j] * q, i);
+        }
+    }
+
+    void scan(int64_t c, Best& found) {
+        const int64_t q = n_sums(), n_splits = data_.n_bins[c] - 1;
+        gains_.assign(n_splits, 0.0);
+        for (int64_t v = 0; v < n_nodes(); ++v) {
+            add_gains(cells_of(cells_, v) + offsets_[c] * q, &totals_[v * q], n_splits);
+        }
+        for (int64_t b = 0; b < n_splits; ++b) {
             if (gains_[b] > found.gain) found = {gains_[b], c, b};
         }
     }
 
-    // The gains of one node for one target: (g, w) of each bin become sums up to the bin, and then gains, in two loops.
-    // Both sides of a split share one division.
-    void add_gains(double* cells, const double* total, int64_t n_splits) {
-        for (int64_t b = 1; b < n_splits; ++b) {
-            cells[2 * b] += cells[2 * b - 2];
-            cells[2 * b + 1] += cells[2 * b - 1];
-        }
+    // What both sides of each split of a node take off the loss, over one denominator. Two sums of squares per side do
+    // not wait for each other.
+    void add_gains(const double* left, const double* total, int64_t n_splits) {
+        const int64_t q = n_sums(), k = q - 1;
+        const double penalty = penalty_, weight = total[k];
         double* gains = gains_.data();
+        if (Q == 2) {  // plain enough for vectors
+            const double slope = total[0];
+            for (int64_t b = 0; b < n_splits; ++b) {
+                const double g = left[2 * b], rest = slope - g;
+                const double below = left[2 * b + 1] + penalty;
+                const double above = std::max(weight - left[2 * b + 1], 0.0) + penalty;
+                gains[b] += (g * g * above + rest * rest * below) / (below * above);
+            }
+            return;
+        }
         for (int64_t b = 0; b < n_splits; ++b) {
-            const double g = cells[2 * b], w = cells[2 * b + 1], rest = total[0] - g;
-            const double left = w + penalty_, right = std::max(total[1] - w, 0.0) + penalty_;
-            gains[b] += (g * g * right + rest * rest * left) / (left * right);
+            const double* sums = left + b * q;
+            double l[2] = {}, r[2] = {};
+            for (int64_t j = 0; j < k; ++j) {
+                const double rest = total[j] - sums[j];
+                l[j % 2] += sums[j] * sums[j];
+                r[j % 2] += rest * rest;
+            }
+            const double below = sums[k] + penalty, above = std::max(weight - sums[k], 0.0) + penalty;
+            gains[b] += ((l[0] + l[1]) * above + (r[0] + r[1]) * below) / (below * above);
         }
-    }
-
-    // The gains of one node for a few targets.
-    void add_gains_of_few(const double* cells, const double* total, int64_t n_splits) {
-        constexpr int size = Q > 2 ? Q : 3;
-        double left[size] = {};
-        for (int64_t b = 0; b < n_splits; ++b) gains_[b] += gain(cells + b * size, total, left, size - 1);
-    }
-
-    // Adds a bin to the sums on the left of a split, and returns what both sides take off the loss. Two sums of squares
-    // per side do not wait for each other.
-    double gain(const double* cell, const double* total, double* left, int64_t k) const {
-        double l[2] = {}, r[2] = {};
-        for (int64_t j = 0; j < k; ++j) {
-            left[j] += cell[j];
-            const double rest = total[j] - left[j];
-            l[j % 2] += left[j] * left[j];
-            r[j % 2] += rest * rest;
-        }
-        left[k] += cell[k];
-        const double w = left[k] + penalty_, rest = std::max(total[k] - left[k], 0.0) + penalty_;
-        return ((l[0] + l[1]) * rest + (r[0] + r[1]) * w) / (w * rest);
     }
 
     const BinnedRows& data_;
     double penalty_;
-    std::vector<int32_t> node_;
-    std::vector<uint8_t> codes_;
-    std::vector<double> sums_, totals_, cells_, gains_, left_;
+    std::vector<int64_t> starts_;  // the first row of each node, and the end
+    std::vector<int64_t> offsets_;  // the first bin of each column among those of all columns
+    int64_t n_cells_ = 0;           // bins of all columns
+    uint8_t* codes_ = nullptr;
+    int32_t *order_ = nullptr, *next_order_ = nullptr;  // the rows, node by node
+    double *sums_ = nullptr, *next_sums_ = nullptr;     // (n_rows, n_sums), in that order
+    double *cells_ = nullptr, *parents_ = nullptr;      // (n_nodes, n_cells, n_sums) of this level and of the last one
+    std::vector<double> totals_, gains_;
 };
 
 template <int Q>
 int64_t grow(const BinnedRows& data, double penalty, const TreeSplits<int32_t>& out) {
-    Level<Q> level(data, penalty);
+    Level<Q> level(data, penalty, out.depth);
     for (int64_t depth = 0; depth < out.depth; ++depth) {
-        const Best best = level.best(int64_t(1) << depth);
+        const Best best = level.best();
         if (best.column < 0) return depth;
         out.columns[depth] = data.columns[best.column];
         out.bins[depth] = static_cast<int32_t>(best.bin);

@@ -25,14 +25,21 @@ def grow_symmetric_tree(
     """
     sums = np.column_stack([slopes[rows], weights[rows]])
     node = np.zeros(len(rows), dtype=np.int64)
+    parents: list[Array] = []
     for depth in range(len(out_columns)):
         n_nodes = 2**depth
         totals = np.stack([np.bincount(node, s, n_nodes) for s in sums.T], axis=-1)
         found, split = _explained(totals, penalty).sum() * (1 + 1e-12), None
-        for column, bins in zip(columns.tolist(), n_bins.tolist(), strict=True):
-            place = node * bins + codes[column, rows]
-            cells = np.stack([np.bincount(place, s, n_nodes * bins) for s in sums.T], axis=-1)
-            left = np.cumsum(cells.reshape(n_nodes, bins, -1), axis=1)[:, :-1]
+        larger = _larger(np.bincount(node, minlength=n_nodes))
+        of_columns: list[Array] = []
+        for place, (column, bins) in enumerate(zip(columns.tolist(), n_bins.tolist(), strict=True)):
+            cell = node * bins + codes[column, rows]
+            cells = np.stack([np.bincount(cell, s, n_nodes * bins) for s in sums.T], axis=-1)
+            cells = np.cumsum(cells.reshape(n_nodes, bins, -1), axis=1)
+            if depth:  # as the compiled core has it, which rounds differently from sums of rows
+                cells[larger] = parents[place] - cells[larger ^ 1]
+            of_columns.append(cells)
+            left = cells[:, :-1]
             right = totals[:, None] - left
             right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
             w, rest = left[..., -1] + penalty, right[..., -1] + penalty
@@ -42,9 +49,16 @@ def grow_symmetric_tree(
                 found, split = gains.max(), (column, int(gains.argmax()))
         if split is None:
             return depth
+        parents = of_columns
         out_columns[depth], out_bins[depth] = split
         node = 2 * node + (codes[split[0], rows] > split[1])
     return len(out_columns)
+
+
+def _larger(counts: Array) -> Array:
+    """Return of each two nodes with one parent the one with more rows; the right one of equals."""
+    lefts = np.arange(0, len(counts) - 1, 2)
+    return np.asarray(lefts + (counts[lefts] <= counts[lefts + 1]))
 
 
 def _squares(sums: Array) -> Array:
