@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import _core, core, reference
+from mercer import _core, reference
 
 MODULES = [_core, reference]
 
@@ -71,23 +71,3 @@ def test_a_level_without_a_gain_ends_the_tree(module):
     assert chosen[0] == 0
     assert found < 4  # after one level the cells are pure
     assert grown(module, codes, rows, np.zeros((4, 1)), weights, columns, n_bins, 1.0, 4)[0] == 0
-
-
-def test_wrong_arguments_are_refused_in_words():
-    codes, rows = np.zeros((2, 3), np.uint8), np.arange(3, dtype=np.int32)
-    slopes, weights, columns = np.ones((3, 1)), np.ones(3), np.arange(2, dtype=np.int32)
-    two = np.full(2, 2, np.int32)
-    with pytest.raises(ValueError, match="rows must lie in"):
-        core.grow_symmetric_tree(codes, rows + 1, slopes, weights, columns, two, 1.0, 2)
-    with pytest.raises(ValueError, match="columns must lie in"):
-        core.grow_symmetric_tree(codes, rows, slopes, weights, columns + 1, two, 1.0, 2)
-    with pytest.raises(ValueError, match="n_bins must lie in"):
-        core.grow_symmetric_tree(codes, rows, slopes, weights, columns, 0 * two, 1.0, 2)
-    with pytest.raises(ValueError, match="penalty must be positive"):
-        core.grow_symmetric_tree(codes, rows, slopes, weights, columns, two, 0.0, 2)
-    with pytest.raises(ValueError, match=r"slopes.shape\[0\] must be the number of rows"):
-        core.grow_symmetric_tree(codes, rows, slopes[:2], weights, columns, two, 1.0, 2)
-    with pytest.raises(ValueError, match="at most 8 levels"):
-        core.step_by_symmetric_tree(codes, *[np.zeros(9, np.int32)] * 2, slopes, slopes, 1.0, 0.1, slopes.copy())
-    with pytest.raises(ValueError, match="one column, or one per target"):
-        core.step_by_symmetric_tree(codes, columns, columns, slopes, np.ones((3, 2)), 1.0, 0.1, slopes.copy())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer import core
+from mercer import tree_core
 from mercer._typing import Array
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 
@@ -112,6 +112,6 @@ def boosted(
         seen = inside[rng.random_sample(len(inside)) < row_share]
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
         splits = columns, n_bins[columns]
-        found = core.grow_symmetric_tree(bins.codes, seen, slopes, weights, *splits, PENALTY, DEPTH)
-        values = core.step_by_symmetric_tree(bins.codes, *found, slopes, curvatures, PENALTY, RATE, scores)
+        found = tree_core.grow_symmetric_tree(bins.codes, seen, slopes, weights, *splits, PENALTY, DEPTH)
+        values = tree_core.step_by_symmetric_tree(bins.codes, *found, slopes, curvatures, PENALTY, RATE, scores)
         yield Tree(*found, values), scores
