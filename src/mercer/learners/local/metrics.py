@@ -92,7 +92,9 @@ def first_fit(rows: MetricRows) -> MetricFit:
     return best
 
 
-def learned_metrics(first: MetricFit, rows: MetricRows, *, full: bool, n_rounds: int = 3) -> Iterator[MetricFit]:
+def learned_metrics(
+    first: MetricFit, rows: MetricRows, more: MetricRows | None = None, *, full: bool, n_rounds: int = 3
+) -> Iterator[MetricFit]:
     """Yield the fit of each round: the metric of a round is the root of the gradients of the round before.
 
     Parameters
@@ -100,16 +102,21 @@ def learned_metrics(first: MetricFit, rows: MetricRows, *, full: bool, n_rounds:
     first : MetricFit
         The fit without a metric.
     rows : MetricRows
+        The rows whose errors choose length scales.
+    more : MetricRows, optional
+        More rows, or features, for the fits that give gradients: one per round.
     full : bool
         Whether directions are rotated, or columns scaled only.
     """
     best = last = first
     for _ in range(n_rounds):
-        fits = MetricTrials(rows, _root(last.gradients, full=full))
+        transform = _root(last.gradients, full=full)
+        fits = MetricTrials(rows, transform)
         tried = [fits.fit(factor * last.length) for factor in (1, _NARROWER)]
         if tried[1].error >= tried[0].error:
             tried.append(fits.fit(_WIDER * last.length))
         last = min(tried, key=lambda fit: fit.error)
+        last = last if more is None else MetricTrials(more, transform).fit(last.length)
         yield last
         if not last.error < _BETTER * best.error:
             return

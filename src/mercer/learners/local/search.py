@@ -20,8 +20,8 @@ from mercer.learners.local.units import error_units
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
 _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
-# A metric of a large table is learned with one feature for so many of its rows, at most so many features, and sixteen
-# rows per feature: the final model of such a table costs more than its metric.
+# The gradients of a metric of a large table are those of one feature for so many of its rows, at most so many features,
+# and sixteen rows per feature: the final model of such a table costs more than its metric.
 _ROWS_PER_METRIC_FEATURE, _MOST_METRIC_FEATURES = 64, 512
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
@@ -209,10 +209,10 @@ class Search:
         first = self._first
         wanted = len(self._rows) // _ROWS_PER_METRIC_FEATURE
         n_features = int(np.clip(wanted, _SAMPLE_FEATURES, _MOST_METRIC_FEATURES))
-        some = self._some
+        sample, more = self._metric_rows(self._rows[self._some], self._some), None
         if n_features > _SAMPLE_FEATURES:
             some = self._sample(n_features * (_SAMPLE_ROWS // _SAMPLE_FEATURES))
-        sample = self._metric_rows(self._rows[some], some, n_features)
+            more = self._metric_rows(self._rows[some], some, n_features)
         best_of_all = first
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         for name, full in (("diagonal", False), ("full", True)):
@@ -221,7 +221,7 @@ class Search:
             best = first
             start = time.monotonic()
             if not self.log.is_late():
-                for fit in learned_metrics(first, sample, full=full):
+                for fit in learned_metrics(first, sample, more, full=full):
                     self.log.note("metric", name, fit.error, start)
                     start = time.monotonic()
                     best = min(best, fit, key=lambda one: one.error)
