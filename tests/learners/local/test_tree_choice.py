@@ -85,11 +85,15 @@ def test_trees_that_are_no_columns_are_part_of_the_mean(pair, no_columns):
     assert model.preparation_.encoding_.trees is None
     assert 0 < model.boosted_share_ <= 1
     assert f"share {model.boosted_share_:.2f}" in model.report_.chosen["boosted trees"]
+    # Boosted trees that have most of the mean leave little to the leaves: one tree of these.
+    assert len(model.model_.trees_) == (1 if model.boosted_share_ > 0.6 else 3)
+    assert not 0.4 < model.boosted_share_ < 0.6
     gains = (alone.predict(X) - y) ** 2 - (model.predict(X) - y) ** 2
     assert gains.mean() > 4.75 * gains.std() / len(y) ** 0.5  # of no gain, that is a false alarm in 1e-6 runs
     # In the units of y, and the mean of both models, whatever the source of the rows.
-    mean = (1 - model.boosted_share_) * alone.predict(X) + model.boosted_share_ * model.boosted_.scores(X)[:, 0]
-    np.testing.assert_allclose(model.predict(X), mean)
+    leaves = model.model_.predict(model.preparation_.transform(X))[:, 0]
+    mean = (1 - model.boosted_share_) * leaves + model.boosted_share_ * model.boosted_.scores(X)[:, 0]
+    np.testing.assert_allclose(model.predict(X), mean, rtol=1e-6, atol=1e-6)  # leaves are float32
     np.testing.assert_array_equal(model.predict(as_blocks(X, block_rows=700)), model.predict(X))
     np.testing.assert_array_equal(loads(dumps(model)).predict(X), model.predict(X))
     assert abs(model.loo_score_ - model.score(X, y)) < 0.05

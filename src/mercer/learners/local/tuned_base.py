@@ -44,6 +44,8 @@ _SEARCH_SHARE = 0.6
 _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 # Rows of the fits whose time says how long a tree takes, about.
 _SEARCH_ROWS = 2048
+# Boosted trees with more than this share of the mean leave little to the leaves: one random tree of leaves is enough.
+_MOST_OF_THE_MEAN = 0.5
 # Up to so many rows all factors are float64, which costs little there.
 _FLOAT64_ROWS = 1024
 
@@ -132,7 +134,8 @@ class TunedEstimator(BlendedScores, Generic[T]):
         self._begin("first trial")
         found = self._search(table, held, seed, start)
         search, rows, choice = found.search, found.rows, found.choice
-        n_trees = 1 if search.log.ended == "interrupted" else self._trees_in_time(search.log.trials, len(rows), start)
+        hurried = search.log.ended == "interrupted" or found.share > _MOST_OF_THE_MEAN
+        n_trees = 1 if hurried else self._trees_in_time(search.log.trials, len(rows), start)
         self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)
         residuals = self._with_boosted(found, held, self._blend(search, rows, training, seed))
