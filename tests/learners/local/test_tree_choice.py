@@ -7,7 +7,7 @@ import pytest
 
 from mercer import TunedClassifier, TunedRegressor
 from mercer.data import as_blocks
-from mercer.learners.local import tree_choice
+from mercer.learners.local import boosted_trees, tree_choice
 from mercer.state import UnsoundError, check_stored
 from mercer.storage import dumps, loads
 
@@ -158,3 +158,21 @@ def test_an_interruption_of_the_second_search_keeps_the_first(rng, monkeypatch):
     kept = TunedRegressor(random_state=0, keep_interrupted=True).fit(X, f)
     assert kept.report_.ended == "interrupted"
     assert kept.preparation_.encoding_.trees is None
+
+
+def test_trees_of_a_smooth_target_end_with_the_first_fold(monkeypatch):
+    """A sine of a rotated direction: trees are near enough to be grown, and a mean with them gains nothing."""
+    grown, own = [], boosted_trees.CrossFit._grown
+
+    def all_grown(self, f, rival):  # whatever the rival
+        grown.append(f)
+        return own(self, f, np.inf)
+
+    monkeypatch.setattr(boosted_trees.CrossFit, "_grown", all_grown)
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((2000, 4))
+    y = np.sin(X @ [1.0, 0.8, -0.6, 0.3]) + 0.05 * rng.standard_normal(2000)
+    model = TunedRegressor(random_state=0, leaf_rows=500, n_landmarks=100).fit(X, y)
+    assert grown == [0]
+    assert model.boosted_ is None
+    assert not any(step == "trees" for step in model.report_.steps)

@@ -1,6 +1,7 @@
 """Predictions of boosted symmetric trees as columns of a table, for targets that jump along single columns."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -150,15 +151,20 @@ class CrossFit:
     def _is_logistic(self) -> bool:
         return isinstance(self._loss, LogisticLoss)
 
-    def fit(self, rival: float = np.inf, deadline: float = np.inf) -> tuple[BoostedTrees, Array] | None:
+    def fit(
+        self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
+    ) -> tuple[BoostedTrees, Array] | None:
         """Return the mean of the trees of all folds, and predictions (n, k) of each row by those that have not seen it.
 
         None if trees cannot help, or not in time. ``rival`` is the leave-one-out error of a model without trees. The
-        first fold is compared with it.
+        first fold is compared with it. ``helps`` is asked whether the other folds are worth their time, given the
+        numbers of the rows of the first fold and their predictions.
         """
         start = time.monotonic()
         first = self._grown(0, rival)
         if first is None or time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline:
+            return None
+        if helps is not None and not helps(first.rows, self._predicted(first, _best_number([first.errors]))):
             return None
         folds: list[_Fold] = [first] * _FOLDS
 
@@ -171,9 +177,12 @@ class CrossFit:
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
-            expected = self._loss.expected(self._scores(fold, n_trees))
-            predicted[fold.rows] = self._centre + self._unit * expected
+            predicted[fold.rows] = self._predicted(fold, n_trees)
         return self._model(folds, n_trees), predicted
+
+    def _predicted(self, fold: _Fold, n_trees: int) -> Array:
+        """Return the predictions (m, k) of the rows of a fold by its first trees."""
+        return np.asarray(self._centre + self._unit * self._loss.expected(self._scores(fold, n_trees)))
 
     def _scores(self, fold: _Fold, n_trees: int) -> Array:
         """Return the scores (m, k) of the rows of a fold by its first trees, in units of the targets."""

@@ -25,6 +25,9 @@ _LEAST_ROWS = 500
 _MOST_TARGETS = 16
 # The error of a search with columns of trees, relative to that of a mean with trees, below which the columns are taken.
 _CLEARLY = 0.95
+# The error of a mean with the trees of the first fold, relative to that without trees, up to which the other folds are
+# grown; and the rows that must have judged both.
+_WORTHWHILE, _LEAST_JUDGED = 0.99, 100
 
 NewSearch = Callable[[Array, Sequence[str], Sequence[Choice]], Search]
 
@@ -101,7 +104,8 @@ class TreeChoice:
             trees = self._trees(plain)
             if trees is None:
                 return plain
-            plain = replace(plain, trees=trees, share=self._share(plain, trees[1]))
+            rows, residuals = self._judged(plain)
+            plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees[1][rows])[0])
             other = self._with_trees(plain, *trees)
         except KeyboardInterrupt:
             if not self.keep_interrupted:
@@ -119,7 +123,16 @@ class TreeChoice:
 
     def _trees(self, plain: Found) -> tuple[BoostedTrees, Array] | None:
         start = time.monotonic()
-        found = CrossFit(self.numbers, self.held, self.seed, self.loss).fit(plain.choice.error, self.deadline)
+        judged = self._judged(plain)
+
+        def helps(rows: Array, predicted: Array) -> bool:
+            some, at, place = np.intersect1d(judged[0], rows, assume_unique=True, return_indices=True)
+            if len(some) < _LEAST_JUDGED:
+                return True
+            share, mean = self._mean(some, judged[1][at], predicted[place])
+            return share > 0 and self._error(mean, some) <= _WORTHWHILE * self._error(judged[1][at], some)
+
+        found = CrossFit(self.numbers, self.held, self.seed, self.loss).fit(plain.choice.error, self.deadline, helps)
         if found is None:
             return None
         trees, predicted = found
@@ -128,12 +141,17 @@ class TreeChoice:
         plain.search.log.add(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
         return found
 
-    def _share(self, plain: Found, predicted: Array) -> float:
-        """Return the share of trees in the best mean with the model without trees, on the leaves that judged it."""
+    @staticmethod
+    def _judged(found: Found) -> tuple[Array, Array]:
+        """Return the numbers of the rows that judged a choice, and its leave-one-out residuals."""
         with one_blas_thread():
-            rows, residuals = plain.search.judged(plain.choice)
-        of_trees = self.held.Y[rows] - predicted[rows]
-        return blend(residuals, of_trees, self.held.weight[rows], error_units(self.held))
+            return found.search.judged(found.choice)
+
+    def _mean(self, rows: Array, residuals: Array, predicted: Array) -> tuple[float, Array]:
+        """Return the share of trees in the best mean with another model on some rows, and the residuals of the mean."""
+        of_trees = self.held.Y[rows] - predicted
+        share = blend(residuals, of_trees, self.held.weight[rows], error_units(self.held))
+        return share, (1 - share) * residuals + share * of_trees
 
     def _gain(self, plain: Found, other: Found, predicted: Array) -> float:
         """Return the error of a search with columns of trees, relative to that of the best mean without such columns.
@@ -141,9 +159,8 @@ class TreeChoice:
         The leaves of both searches hold different rows, some of them harder. Both errors are in units of the error of
         the trees, ``predicted`` (n, k), on the same rows.
         """
-        with one_blas_thread():
-            rows, residuals = plain.search.judged(plain.choice)
-            others, with_columns = other.search.judged(other.choice)
+        rows, residuals = self._judged(plain)
+        others, with_columns = self._judged(other)
         of_trees = self.held.Y - predicted
         mean = (1 - plain.share) * residuals + plain.share * of_trees[rows]
         units = [max(self._error(of_trees[some], some), np.finfo(np.float64).tiny) for some in (rows, others)]
