@@ -25,9 +25,9 @@ _LEAST_ROWS = 500
 _MOST_TARGETS = 16
 # The error of a search with columns of trees, relative to that of a mean with trees, below which the columns are taken.
 _CLEARLY = 0.95
-# The error of a mean with the trees of the first fold, relative to that without trees, up to which the other folds are
-# grown; and the rows that must have judged both.
-_WORTHWHILE, _LEAST_JUDGED = 0.99, 100
+# Trees of the first fold are not worth the other folds if their error is this multiple of that without trees, and that
+# of a mean of both is more than this part of it, on at least so many rows that have judged both.
+_BEHIND, _WORTHWHILE, _LEAST_JUDGED = 1.15, 0.99, 100
 
 NewSearch = Callable[[Array, Sequence[str], Sequence[Choice]], Search]
 
@@ -126,6 +126,8 @@ class TreeChoice:
         judged = self._judged(plain)
 
         def helps(rows: Array, predicted: Array) -> bool:
+            if self._error(self.held.Y[rows] - predicted, rows) < _BEHIND * plain.choice.error:
+                return True
             some, at, place = np.intersect1d(judged[0], rows, assume_unique=True, return_indices=True)
             if len(some) < _LEAST_JUDGED:
                 return True
