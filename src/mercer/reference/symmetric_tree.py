@@ -29,7 +29,7 @@ def grow_symmetric_tree(
     for depth in range(len(out_columns)):
         n_nodes = 2**depth
         totals = np.stack([np.bincount(node, s, n_nodes) for s in sums.T], axis=-1)
-        found, split = _explained(totals, penalty).sum() * (1 + 1e-12), None
+        found, split = np.cumsum(_explained(totals, penalty))[-1] * (1 + 1e-12), None
         larger = _larger(np.bincount(node, minlength=n_nodes))
         of_columns: list[Array] = []
         for place, (column, bins) in enumerate(zip(columns.tolist(), n_bins.tolist(), strict=True)):
@@ -43,8 +43,8 @@ def grow_symmetric_tree(
             right = totals[:, None] - left
             right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
             w, rest = left[..., -1] + penalty, right[..., -1] + penalty
-            # both sides over one denominator, as the compiled core has it: equal splits then tie in both
-            gains = ((_squares(left) * rest + _squares(right) * w) / (w * rest)).sum(axis=0)
+            # over one denominator, and node after node, as the compiled core has it: equal splits then tie in both
+            gains = np.cumsum((_squares(left) * rest + _squares(right) * w) / (w * rest), axis=0)[-1]
             if len(gains) and gains.max() > found:
                 found, split = gains.max(), (column, int(gains.argmax()))
         if split is None:
