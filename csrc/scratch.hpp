@@ -5,7 +5,19 @@
 
 namespace mercer {
 
-enum class Slot { hashes, spectrum, product, panel, packed_rows, packed_weights, tree_codes, tree_order, tree_sums, tree_cells, count };
+enum class Slot {
+    hashes,
+    spectrum,
+    product,
+    panel,
+    packed_rows,
+    packed_weights,
+    tree_codes,
+    tree_order,
+    tree_sums,
+    tree_cells,
+    count
+};
 
 // Returns at least `bytes` bytes aligned to a cache line, with undefined contents, valid until this thread asks for the
 // same slot again. Throws std::bad_alloc.
