@@ -119,7 +119,7 @@ class Shrinker:
     ----------
     prior : ndarray of shape (k,)
     limits : ndarray of shape (2, d)
-        Beyond these values of a column a row is far.
+        Beyond these values of a column, a row is far.
     margins : ndarray of shape (d,)
         The distance of the limits from the bulk of each column.
     leverage : Leverage or None
