@@ -89,6 +89,21 @@ def watching(watcher: Watcher) -> Iterator[None]:
         _watchers.reset(token)
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Tell nobody of the states inside the ``with`` block: they are of a small part of the work.
+
+    >>> with watching(lambda state: True), unwatched():
+    ...     told(State("descent"))
+    False
+    """
+    token = _watchers.set(())
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+
+
 def is_watched() -> bool:
     """Return whether anybody watches."""
     return bool(_watchers.get())

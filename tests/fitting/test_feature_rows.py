@@ -19,7 +19,6 @@ from mercer import (
 )
 from mercer.data import as_blocks
 from mercer.engines import Local
-from mercer.features import SeededBlocks
 from mercer.fitting import Classes, FeatureRows, Numbers, Passes, Sample, Targets, feature_rows
 from mercer.stats import Gradient
 
@@ -154,16 +153,6 @@ def test_a_set_budget_is_kept_and_small_features_ask_for_none(rng):
         assert not _rows(Squares(), rng.rand(100, 2), np.ones(100)).fits_square(1)
 
 
-@pytest.mark.parametrize("is_sparse", [False, True])
-def test_the_gram_matrix_of_the_sample(rng, is_sparse):
-    X, weight = rng.rand(60, 2), rng.rand(60)
-    rows = _rows(Squares(is_sparse=is_sparse), X, X[:, 0], weight)
-    a = np.hstack([X, X**2, np.ones((60, 1))])[:10]
-    expected = a.T @ (weight[:10, None] * a) / weight[:10].sum()
-    found = rows.sample_gram()
-    np.testing.assert_allclose(found, np.diag(expected) if is_sparse else expected, rtol=1e-12)
-
-
 def test_errors_call_rows_by_their_numbers_in_all_blocks(rng):
     X, y = rng.rand(500, 2), rng.rand(500)
     y[420] = np.nan
@@ -255,43 +244,3 @@ def test_an_error_of_memory_without_held_features_stays(monkeypatch):
     X, y = _two_blobs()
     with config_context(memory="200kB"), pytest.raises(MemoryError, match="no memory left"):
         KernelRidge(n_components=32, alpha=1.0).fit(X, y)
-
-
-def test_a_preconditioner_is_made_of_many_rows(rng):
-    """32 rows per feature, a quarter of all rows if these are fewer, but 2 rows per feature at least."""
-    X = rng.rand(4000, 2)
-    made = {}
-    for n_rows in (4000, 400, 20):
-        blocks = as_blocks(X[:n_rows], block_rows=100)
-        wide = Sample(X[:n_rows], np.ones(n_rows))
-        few = Sample(X[: min(n_rows, 6)], np.ones(min(n_rows, 6)))
-        rows = FeatureRows(Squares(), blocks, Targets("Test"), Passes("Test"), few, None, wide)
-        rows._n_probed = 1  # rows enough for the mean alone
-        rows.feature_map.n_made = 0
-        gram = rows.sample_gram()
-        made[n_rows] = rows.feature_map.n_made
-        np.testing.assert_allclose(gram, gram.T)
-    assert made == {4000: 32 * 4, 400: 100, 20: 2 * 4}
-
-
-def test_the_leading_part_is_that_of_the_covariance(rng):
-    X = rng.rand(4000, 2)
-    rows = FeatureRows(
-        Squares(), as_blocks(X), Targets("Test"), Passes("Test"), Sample(X[:400], np.ones(400)), None, None
-    )
-    found = rows.leading_part()
-    covariance = np.cov(np.hstack([X, X**2])[:400].T, bias=True)
-    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(covariance)[::-1][: len(found.values)], rtol=1e-6)
-
-
-@pytest.mark.parametrize(("memory", "stored"), [("64MB", True), ("64KB", False)])
-def test_eigenvectors_of_features_in_slabs_are_stored_if_they_fit(rng, memory, stored):
-    """All of them are found either way: 32 of 256 features, which take 32 KB in float32."""
-    X = rng.standard_normal((1000, 3)).astype(np.float32)
-    wide = SeededBlocks(Gaussian(gamma=1.0), n_components=256, slab=64, random_state=0).fit(X)
-    sample = Sample(X[:500], np.ones(500))
-    rows = FeatureRows(wide, as_blocks(X), Numbers("Test"), Passes("Test"), sample, in_slabs=True)
-    with config_context(memory=memory):
-        found = rows.leading_part()
-    assert isinstance(found.vectors, np.ndarray) == stored
-    assert len(found.values) == 32

@@ -11,6 +11,7 @@ from mercer.fitting.lloyd import Assignment, lloyd, mini_batches
 from mercer.fitting.map_plan import MapPlan
 from mercer.fitting.passes import Passes
 from mercer.fitting.row_pick import RowPick
+from mercer.fitting.sampled_rows import SampledRows, curved_gram
 from mercer.fitting.survey import Sample, Survey
 from mercer.fitting.targets import Classes, Numbers, Targets, Unweighted
 
@@ -24,10 +25,12 @@ __all__ = [
     "Passes",
     "RowPick",
     "Sample",
+    "SampledRows",
     "Survey",
     "Targets",
     "Unweighted",
     "WarmStart",
+    "curved_gram",
     "held_rows",
     "lloyd",
     "mini_batches",

@@ -13,15 +13,12 @@ from mercer.checkpoints import kept
 from mercer.config import get_config, memory_budget
 from mercer.data import Block, Blocks
 from mercer.data.sources.arrays import ArraySource
-from mercer.engines import Local
 from mercer.engines.base import S
 from mercer.features import FeatureMap
 from mercer.fitting.passes import Passes
 from mercer.fitting.survey import Sample
 from mercer.fitting.targets import Targets
 from mercer.recycling import empty
-from mercer.solvers import LowRank
-from mercer.stats import Moments
 from mercer.stats.slabs import SlabRows
 
 T = TypeVar("T")
@@ -29,23 +26,13 @@ T = TypeVar("T")
 Parts: TypeAlias = tuple[Rows, Rows, Array | None]
 
 # Rows whose features are made before the first pass, to know the number, the type and the density of features.
-_PROBE_ROWS = 512
+PROBE_ROWS = 512
 # Share of the memory budget that features may take; blocks in work and the solver take the rest.
 _SHARE = 0.5
 # This many bytes are taken to be free unless a budget is set: to measure memory takes as long as a small fit.
 _NOT_MEASURED = 2**24
 # D x D matrices that a preconditioner takes: the features of a block, their products, the same shifted, its factor.
 _GRAM_MATRICES = 6
-# Rows per feature that a preconditioner is made of, if they are at most the quarter of all rows: with 32 rows per
-# feature, Newton-CG takes half of the passes that it takes with 2. Their products take 16 D^3 multiplications.
-GRAM_ROWS_PER_FEATURE = 32
-_LEAST_GRAM_ROWS_PER_FEATURE = 2
-_GRAM_SHARE = 0.25
-# Eigenvectors of the covariance of the features that a preconditioner without a D x D matrix has: of dense features,
-# and of sparse ones, whose passes take less time.
-_LEADING, _SPARSE_LEADING = 1024, 512
-# Rows per product of the features of sampled rows.
-_GRAM_BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -112,11 +99,11 @@ class FeatureRows:
         assert blocks.n_rows is not None  # noqa: S101 - the survey has counted them
         self.feature_map, self.targets, self.passes = feature_map, targets, passes
         self.sample, self.start = sample, start
-        self._wide_sample = sample if wide_sample is None else wide_sample
+        self.wide_sample = sample if wide_sample is None else wide_sample
         self.block_rows = blocks.block_rows
-        self._n_probed = min(_PROBE_ROWS, blocks.block_rows or _PROBE_ROWS)
+        self.n_probed = min(PROBE_ROWS, blocks.block_rows or PROBE_ROWS)
         self.n_rows, self.in_slabs = blocks.n_rows, in_slabs
-        probed = sample.rows[:: -(-sample.rows.shape[0] // self._n_probed)]
+        probed = sample.rows[:: -(-sample.rows.shape[0] // self.n_probed)]
         probe: Rows | SlabRows | None = feature_map.in_slabs(probed) if in_slabs else feature_map.transform(probed)
         assert probe is not None  # noqa: S101 - a map with slabs
         self.n_features, self.dtype = int(probe.shape[1]), probe.dtype
@@ -131,7 +118,7 @@ class FeatureRows:
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle what work on blocks needs, for workers elsewhere: neither rows nor the engine travel."""
-        stays = {"_source": None, "_held": None, "_matrix": None, "sample": None, "_wide_sample": None, "start": None}
+        stays = {"_source": None, "_held": None, "_matrix": None, "sample": None, "wide_sample": None, "start": None}
         return {**vars(self), **stays, "passes": Passes(self.passes.owner), "_may_hold": False}
 
     @cached_property
@@ -184,7 +171,7 @@ class FeatureRows:
         X = block.X
         if rows is not None and len(rows) < block.n_rows:
             X = X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
-        return X if self.holds else self._made(X)
+        return X if self.holds else self.made(X)
 
     def weight(self, block: Block) -> Array | None:
         """Return the weights of a block of ``blocks``, None where all are 1."""
@@ -242,7 +229,7 @@ class FeatureRows:
 
     @property
     def has_gram(self) -> bool:
-        """Whether ``sample_gram`` is a matrix: features are dense, and a few D x D matrices fit the memory budget."""
+        """Whether preconditioners are matrices: features are dense, and a few D x D matrices fit the memory budget."""
         return not self.is_sparse and self.fits_square(_GRAM_MATRICES)
 
     @property
@@ -250,66 +237,12 @@ class FeatureRows:
         """Whether dense features are so many that solvers make no D x D matrix: in slabs, or beyond the memory."""
         return not self.is_sparse and (self.in_slabs or not self.fits_square(_GRAM_MATRICES))
 
-    def sample_gram(self) -> Array:
-        """Return the weighted mean of a a^T, a = (z, 1), over sampled rows; its diagonal for sparse or many features.
-
-        Of 32 rows per feature, but no more than a quarter of all rows where that leaves 2 rows per feature.
-        """
-        if not self.has_gram:
-            return self._sample_diagonal()
-        few, many = (rate * self.n_features for rate in (_LEAST_GRAM_ROWS_PER_FEATURE, GRAM_ROWS_PER_FEATURE))
-        rows, weight = self._sampled(max(few, min(many, int(_GRAM_SHARE * self.n_rows)), self._n_probed))
-        reader, owner = ArraySource(self.passes.owner, rows), self.passes.owner
-        blocks = Blocks(reader, _GRAM_BLOCK_ROWS, sample_weight=weight, owner=owner, trusted=True)
-        empty = Moments.of(self.n_features, 0)
-        total = Local().reduce(lambda block: self._gram_of(empty, block), blocks, empty.zero())
-        gram = np.ones((self.n_features + 1, self.n_features + 1))
-        gram[:-1, :-1] = total.gram
-        gram[-1, :-1] = gram[:-1, -1] = total.sum_features
-        return gram
-
-    def _gram_of(self, empty: Moments, block: Block) -> Moments:
-        return empty.of_block(self._made(block.X), np.empty((block.n_rows, 0)), block.sample_weight)
-
-    def _sample_diagonal(self) -> Array:
-        rows, weight = self._sampled(self._n_probed)
-        Z = self._made(rows)
-        if not isinstance(Z, np.ndarray):
-            return np.append(np.asarray(Z.multiply(Z).T @ weight).ravel(), 1.0)
-        return np.append(np.einsum("ij,ij,i->j", Z, Z, weight), 1.0)
-
-    def _sampled(self, n_wanted: int) -> tuple[Rows, Array]:
-        """Return about so many sampled rows, spread over the sample, and their weights, which sum to 1."""
-        sample = self.sample if n_wanted <= self.sample.rows.shape[0] else self._wide_sample
-        n_rows = sample.rows.shape[0]
-        n_wanted = min(n_wanted, n_rows)
-        chosen = np.arange(n_wanted) * n_rows // n_wanted
-        weight = sample.weight[chosen]
-        total = weight.sum()
-        return sample.rows[chosen], weight / total if total > 0 else np.full(n_wanted, 1 / n_wanted)
-
-    def leading_part(self) -> LowRank:
-        """Return the leading eigenvectors of the weighted covariance of the features, from sampled rows.
-
-        At most 1024 (512 of sparse features) and an eighth of the features, from 4 rows each and at most a quarter of
-        the rows. Where these would take more than an eighth of the memory budget, eigenvectors of features in slabs are
-        not stored, and of others there are fewer.
-        """
-        most = _SPARSE_LEADING if self.is_sparse else min(_LEADING, max(self.n_features // 8, 1))
-        # of each row its share of the eigenvectors, and its features unless they are sparse or come in slabs
-        held = 0.25 if self.is_sparse or self.in_slabs else 1.25
-        affordable = int(self.memory / 8 / (held * self.n_features * self.dtype.itemsize))
-        few = self.n_rows if self.is_sparse else max(int(_GRAM_SHARE * self.n_rows), _PROBE_ROWS)
-        wanted = min(max(4 * most, _PROBE_ROWS), few)
-        rows, weight = self._sampled(max(wanted if self.in_slabs else min(wanted, affordable), 4))
-        return LowRank.of(self._read(rows), weight, most, centre=True, stored=wanted <= affordable)
-
-    def _read(self, X: Rows) -> Rows | SlabRows:
+    def read(self, X: Rows) -> Rows | SlabRows:
         """Return the features of checked rows as passes read them: in slabs where the solver takes these."""
         slabs = self.feature_map.in_slabs(X) if self.in_slabs else None
-        return self._made(X) if slabs is None else slabs
+        return self.made(X) if slabs is None else slabs
 
-    def _made(self, X: Rows) -> Rows:
+    def made(self, X: Rows) -> Rows:
         """Return the features of checked rows."""
         if self.is_sparse:
             return self.feature_map.transform(X)
@@ -320,7 +253,7 @@ class FeatureRows:
     def _parts(self, block: Block) -> Parts:
         if self.holds:
             return block.X, block.y, block.sample_weight
-        return self._read(block.X), self.targets.encode(block), self.targets.weight(block)
+        return self.read(block.X), self.targets.encode(block), self.targets.weight(block)
 
     def _hold(self) -> None:
         Z, Y, weight = self.matrix()

@@ -101,6 +101,11 @@ class Targets:
         """Return the blocks with a y that ``encode`` reads faster, and the targets that know it."""
         return blocks, self
 
+    @property
+    def as_given(self) -> Self:
+        """These targets, for y as it was given."""
+        return self
+
     def n_counted(self, weight: float) -> float:
         """Return the number of rows, counted with repetitions, whose solver weights sum to ``weight``."""
         return weight
@@ -313,6 +318,11 @@ class Classes(Targets):
         if y is None or y.dtype.kind not in _TEXT:
             return blocks, self
         return blocks.with_y(self.codes(y)), replace(self, by_code=True)
+
+    @property
+    def as_given(self) -> Self:
+        """These targets, for y as it was given."""
+        return replace(self, by_code=False)
 
     def encode(self, block: Block) -> Array:
         """Return 1 in the column of the row's class and -1 (or 0) elsewhere; for two classes, that of the second."""

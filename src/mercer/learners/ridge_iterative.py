@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._typing import Array, Rows
-from mercer.fitting import FeatureRows
+from mercer.fitting import FeatureRows, SampledRows
 from mercer.learners.hashing import splitmix64
 from mercer.solvers import (
     Remedy,
@@ -124,7 +124,7 @@ def _with_probes(Y: Array, weight: Array | None, first_row: int, n_probes: int) 
 
 def solve_one(system: CentredSystem, alpha: float, tol: float, gain_tol: float = 0.0) -> Solution:
     """Solve for one alpha by conjugate gradients, preconditioned by the leading part of G on sampled rows."""
-    inverse = system.rows.leading_part().inverse(system.weight, alpha)
+    inverse = SampledRows(system.rows).leading_part().inverse(system.weight, alpha)
 
     def product(direction: Array) -> Array:
         return np.asarray(system.product(direction) + alpha * direction)

@@ -34,6 +34,9 @@ class WarmLearner(LinearLearner):
     def _rows_to_survey(self, plan: MapPlan, blocks: Blocks) -> int:
         return rows_for_gram(plan, blocks)
 
+    def _samples_y(self, plan: MapPlan) -> bool:
+        return not plan.has_slabs  # the problem of the sampled rows is a start
+
     def _keeps_map_of(self, earlier: Self) -> bool:
         self._map_hash = self._hash(self.n_features_in_) if self.warm_start else None
         return self._map_hash is not None and self._map_hash == getattr(earlier, "_map_hash", None)

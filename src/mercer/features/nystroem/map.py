@@ -347,7 +347,8 @@ class Nystroem(FeatureMap):
         width = float(self.kernel_.bandwidth)
         entries = self.landmarks_.data if is_sparse(self.landmarks_) else self.landmarks_
         reach = (norm + float(np.linalg.norm(entries))) * max(width, 1 / width)
-        return max(float(np.abs(self.projection_).sum(axis=0).max()), reach**4)
+        # By Cauchy and Schwarz. The largest sum of a column is closer, and takes five times as long for each block.
+        return max(float(len(self.projection_) ** 0.5 * np.linalg.norm(self.projection_)), reach**4)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -22,6 +22,8 @@ _STEPS = 0.5 ** np.arange(1, 12)
 _SEARCHES = 5
 _FLOAT64_EPS = float(np.finfo(np.float64).eps)
 _ARMIJO = 1e-4
+# The part of the tolerance down to which the system of a last step is solved.
+_BELOW = 0.25
 # Rounding of the objective, in units of eps of the features: a smaller change says nothing.
 _NOISE = 16.0
 
@@ -62,7 +64,8 @@ def newton_cg(
     Hessian: features need not be held. A system is solved only as closely as the gradient has fallen, which keeps the
     convergence superlinear (Dembo and Steihaug, 1983). If the full step does not lower the objective enough, eleven
     shorter steps are tried in one pass, and eleven shorter ones again, down to 2^-55. Columns of separable losses are
-    separate problems that share the passes. A column whose start is worse than 0 starts at 0.
+    separate problems that share the passes. A column whose start is worse than 0 starts at 0, which the first pass
+    tells.
 
     Parameters
     ----------
@@ -174,6 +177,8 @@ class _Iterate:
         problem, rules, point, ratio = self._problem, self._rules, self._point, self._ratio
         inverse = rules.precondition(point.curvature) if rules.precondition else None
         forcing = np.clip(np.sqrt(ratio), rules.tol, 0.5) * problem.norms(point.gradient)
+        if rules.gap_tol == 0:  # a gradient well below the tolerance would take products for nothing
+            forcing = np.maximum(forcing, _BELOW * rules.tol * self._scale)
         limit = np.where((ratio > rules.tol) | (rules.gap_tol > 0), forcing, np.inf)
         direction = problem.direction(self._value, point, limit, inverse, rules.max_products)
         slope = problem.dots(point.gradient, direction)
@@ -235,6 +240,7 @@ class _Problem:
     def __init__(self, loss: Loss, reduce: Reduce, penalties: tuple[float, float], shape: tuple[int, ...], eps: float):
         self._loss, self._reduce = loss, reduce
         self._n_features, self._n_outputs = shape[0] - 1, shape[1]
+        self._n_problems = shape[1] if loss.separable else 1
         self._ridge = np.full((shape[0], 1), penalties[0])
         self._ridge[-1] = penalties[1]
         self.eps = eps
@@ -258,8 +264,8 @@ class _Problem:
 
     def begin(self, start: Array) -> tuple[Array, _Point, Array]:
         """Return the better of a start and 0 for each problem, the point there, and the gradients' norms at 0."""
-        value, point = start, self.at(start)
-        zero = point if not start.any() else self.at(np.zeros_like(start))
+        value, (point, *others) = start, self.points(start, *([np.zeros_like(start)] if start.any() else []))
+        zero = others[0] if others else point
         worse = ~(point.value <= zero.value)
         if worse.any():
             value = np.where(worse, 0.0, start)
@@ -269,19 +275,31 @@ class _Problem:
 
     def at(self, value: Array) -> _Point:
         """Return the objective and its gradient, in one pass."""
+        return self.points(value)[0]
+
+    def points(self, *values: Array) -> list[_Point]:
+        """Return the objective and its gradient at each of some values, in one pass."""
+        n_values, all_values = len(values), np.hstack(values)
 
         def work(Z: Rows, Y: Array, weight: Array | None) -> Gradient:
-            S = _scores(Z, value)
             W = 1.0 if weight is None else weight[:, None]
-            losses = (W * self._loss.values(S, Y)).sum(axis=0)
-            curvature = (W * self._loss.curvatures(S, Y)).sum() / S.shape[1]
-            return self._empty().update(Z, W * self._loss.derivatives(S, Y), losses, curvature)
+            scores = np.hsplit(_scores(Z, all_values), n_values)
+            losses = np.concatenate([(W * self._loss.values(S, Y)).sum(axis=0) for S in scores])
+            curvatures = np.array([(W * self._loss.curvatures(S, Y)).sum() / S.shape[1] for S in scores])
+            return self._empty(n_values).update(
+                Z, np.hstack([W * self._loss.derivatives(S, Y) for S in scores]), losses, curvatures
+            )
 
         self.passes += 1
-        total = self._reduce("gradient", work, self._empty())
-        objective = np.atleast_2d(total.loss) + self.dots(value, self._ridge * value) / 2
-        gradient = np.vstack([total.vector, total.constant]) + self._ridge * value
-        return _Point(objective, gradient, float(total.curvature))
+        total = self._reduce("gradient", work, self._empty(n_values))
+        losses = np.split(np.broadcast_to(total.loss, n_values * self._n_problems), n_values)
+        gradients = np.hsplit(np.vstack([total.vector, total.constant]), n_values)
+        curvatures = np.broadcast_to(total.curvature, n_values).tolist()
+        return [self._point(*parts) for parts in zip(values, losses, gradients, curvatures, strict=True)]
+
+    def _point(self, value: Array, loss: Array, gradient: Array, curvature: float) -> _Point:
+        objective = loss[None, :] + self.dots(value, self._ridge * value) / 2
+        return _Point(objective, gradient + self._ridge * value, curvature)
 
     def direction(
         self, value: Array, point: _Point, limit: Array, inverse: Callable[[Array], Array] | None, most: int
@@ -369,7 +387,7 @@ class _Problem:
     def _objectives(self, value: Array, direction: Array, steps: Array) -> Array:
         """Return the objectives at several step lengths, in one pass: scores are linear in the step."""
         both = np.hstack([value, direction])
-        n_problems = self._n_outputs if self._loss.separable else 1
+        n_problems = self._n_problems
 
         def work(Z: Rows, Y: Array, weight: Array | None) -> Totals:
             S, V = np.hsplit(_scores(Z, both), 2)
@@ -382,8 +400,8 @@ class _Problem:
         objectives: Array = total.reshape(len(steps), n_problems) + np.vstack(ridges)
         return objectives
 
-    def _empty(self) -> Gradient:
-        return Gradient.of(self._n_features, self._n_outputs)
+    def _empty(self, n_values: int = 1) -> Gradient:
+        return Gradient.of(self._n_features, n_values * self._n_outputs)
 
 
 def _scores(Z: Rows, value: Array) -> Array:
