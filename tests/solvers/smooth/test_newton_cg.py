@@ -140,6 +140,28 @@ def test_the_solution_is_where_a_warm_start_stays(rows):
     np.testing.assert_array_equal(again.value, first.value)
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_one_pass_compares_a_start_with_0(rows, loss):
+    """At the solution nothing is left to do after it, whatever the number of columns."""
+    Z, y = rows
+    Y = _targets(loss, y)
+    found = newton_cg(loss, _reduce(Z, Y), np.zeros((7, 3)), penalty=0.5, tol=1e-8)
+    again = newton_cg(loss, _reduce(Z, Y), found.value, penalty=0.5, tol=1e-6)
+    assert again.details["passes"] == 1
+    np.testing.assert_array_equal(again.value, found.value)
+
+
+def test_the_last_system_is_solved_no_closer_than_the_tolerance_asks(rng):
+    """The gradient of a quadratic loss is the residual of the system: it ends just below a quarter of the tolerance."""
+    Z = rng.standard_normal((400, 60)) * np.logspace(0, -1.5, 60)
+    Y = (Z @ rng.standard_normal((60, 1))) + 5.0
+    loss = SquaredEpsilonInsensitive(0.0)
+    for tol in (1e-2, 1e-4, 1e-6):
+        found = newton_cg(loss, _reduce(Z, Y), np.zeros((61, 1)), penalty=1e-2, tol=tol)
+        assert found.success
+        assert 0.15 * tol < found.history[-1] <= 0.2501 * tol
+
+
 def test_sparse_and_single_precision_features(rows):
     Z, y = rows
     Y = _targets(SquaredHinge(), y)
