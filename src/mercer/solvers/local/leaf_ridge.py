@@ -23,6 +23,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.blas import get_blas_funcs
 from scipy.linalg.lapack import get_lapack_funcs
 
+from mercer import triangular
 from mercer._typing import Array, Rows
 from mercer.config import get_config, memory_budget
 from mercer.kernels import Kernel
@@ -149,7 +150,7 @@ class LeafSystem:
             rows, factor = self.leaves[b], factors.get(b)
             ridges[b] = factor.ridge
             dual[rows], w_b = _within(factor, targets[rows], w)
-            coef[b] = solve_triangular(self._root, w_b[:, :-1], lower=True, trans="T")
+            coef[b] = triangular.solve(self._root, w_b[:, :-1], transposed=True)
             if diagonal is not None:
                 # 1 / (K~ + ridge)_ii is a lower bound on the diagonal: rounding must not go below this bound.
                 least = 1.0 / (self.kernel.evaluate_diag(self.X[rows]) + factor.ridge / weight[rows])
@@ -179,8 +180,8 @@ class LeafSystem:
 
         def part(b: int) -> tuple[Array, Array]:
             factor = factors.get(b)
-            syrk, trsm = get_blas_funcs(("syrk", "trsm"), (factor.Ut,))
-            V = trsm(1.0, factor.lower, targets[self.leaves[b]], lower=1)
+            syrk = get_blas_funcs("syrk", (factor.Ut,))
+            V = triangular.solve(factor.lower, targets[self.leaves[b]])
             return syrk(1.0, factor.Ut, lower=1), factor.Ut @ V
 
         for square, product in _in_order(part, len(self.leaves)):
@@ -197,11 +198,9 @@ class LeafSystem:
         for _ in range(_MOST_GROWTHS):
             S, Zt = self._residual(b)
             S[np.diag_indices_from(S)] += (ridge * inverse).astype(self.dtype)
-            lower, failed = get_lapack_funcs("potrf", (S,))(S, lower=1, overwrite_a=1, clean=1)
-            if not failed and np.isfinite(lower[-1, -1]):
-                trsm = get_blas_funcs("trsm", (lower,))
-                Ut = trsm(1.0, lower, Zt, side=1, trans_a=1, lower=1) if self.n_landmarks else Zt
-                return LeafFactors(lower, Ut, ridge)
+            if triangular.factor(S) and np.isfinite(S[-1, -1]):
+                Ut = triangular.solve(S, Zt, transposed=True, right=True) if self.n_landmarks else Zt
+                return LeafFactors(S, Ut, ridge)
             ridge *= _GROWTH
         raise ValueError(
             f"leaf_ridge: the Gram matrix of a leaf of {len(inverse)} rows has no Cholesky factor in {self.dtype} with "
@@ -216,8 +215,8 @@ class LeafSystem:
             S = np.asfortranarray(self.kernel.evaluator(rows, self.dtype)(rows).T)
             Zt = np.empty((0, len(S)), dtype=self.dtype, order="F")
             if self._columns is not None:
-                trsm, syrk = get_blas_funcs(("trsm", "syrk"), (S,))
-                Zt = trsm(1.0, self._typed_root, np.asfortranarray(self._columns(rows).T), lower=1, overwrite_b=1)
+                Zt = triangular.solve(self._typed_root, self._columns(rows).T, overwrite=True)
+                syrk = get_blas_funcs("syrk", (S,))
                 S = syrk(-1.0, Zt, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
             if not self._hold:
                 return S, Zt
@@ -264,22 +263,19 @@ def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[np.generic])
 
 def _within(factor: LeafFactors, targets: Array, w: Array) -> tuple[Array, Array]:
     """Return the dual coefficients of a leaf, and w_b = w - Z_b' alpha_b in float64."""
-    trsm = get_blas_funcs("trsm", (factor.lower,))
-    V = trsm(1.0, factor.lower, targets, lower=1)
+    V = triangular.solve(factor.lower, targets)
     if len(w):
         V -= factor.Ut.T @ w.astype(V.dtype)
-    dual = trsm(1.0, factor.lower, V, trans_a=1, lower=1)
+    dual = triangular.solve(factor.lower, V, transposed=True)
     return dual, w - factor.Ut @ V  # Z_b' L_b^-T V = U_b' V
 
 
 def _inverse_diagonal(factor: LeafFactors, inner: Array) -> Array:
     """Return the diagonal of the inverse of K~ + ridge, for the rows of a leaf."""
-    trtri = get_lapack_funcs("trtri", (factor.lower,))
-    inverse, _ = trtri(factor.lower, lower=1)  # its upper triangle is that of the factor, 0
+    inverse = triangular.inverse(factor.lower)  # its upper triangle is that of the factor, 0
     diagonal: Array = np.einsum("ij,ij->j", inverse, inverse, dtype=np.float64)
     if len(inner):
-        trmm, trsm = get_blas_funcs(("trmm", "trsm"), (inverse,))
-        P = trsm(1.0, inner, trmm(1.0, inverse, factor.Ut, side=1, lower=1), lower=1)
+        P = triangular.solve(inner, triangular.product(inverse, factor.Ut, right=True), overwrite=True)
         diagonal -= np.einsum("ij,ij->j", P, P, dtype=np.float64)
     return diagonal
 

@@ -1,0 +1,106 @@
+"""Factors of matrices and products with triangular ones, on several threads at once.
+
+They are those of SciPy's BLAS and LAPACK. SciPy's own wrappers hold the lock of the interpreter, so that two threads
+take as long as one; calls through ``ctypes`` do not. All matrices are in Fortran order, float32 or float64.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from scipy.linalg import cython_blas, cython_lapack
+
+from mercer._typing import Array
+
+_PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+_SCALARS = {"s": ctypes.c_float, "d": ctypes.c_double}
+
+
+def factor(S: Array) -> bool:
+    """Overwrite a symmetric matrix, of which the lower triangle is read, by its lower Cholesky factor.
+
+    Return whether there is one. Entries above the diagonal become 0.
+
+    >>> import numpy as np
+    >>> S = np.array([[4.0, 2.0], [2.0, 5.0]], order="F")
+    >>> factor(S), S.tolist()
+    (True, [[2.0, 0.0], [1.0, 2.0]])
+    """
+    n, info = len(S), ctypes.c_int()
+    _call("potrf", S, b"L", n, S, n, info)
+    if n > 1:  # the upper triangle without the diagonal is that of the matrix from the second column on
+        nothing = _SCALARS[_PREFIX[S.dtype]](0)
+        _call("laset", S, b"U", n - 1, n - 1, nothing, nothing, S[:, 1:], n)
+    return info.value == 0
+
+
+def inverse(lower: Array) -> Array:
+    """Return the inverse of a lower triangular matrix.
+
+    >>> import numpy as np
+    >>> inverse(np.array([[2.0, 0.0], [1.0, 2.0]], order="F")).tolist()
+    [[0.5, 0.0], [-0.25, 0.5]]
+    """
+    found, info = lower.copy(order="F"), ctypes.c_int()
+    _call("trtri", found, b"L", b"N", len(found), found, len(found), info)
+    return found
+
+
+def solve(lower: Array, B: Array, *, transposed: bool = False, right: bool = False, overwrite: bool = False) -> Array:
+    """Return A^-1 B, or B A^-1 if ``right``, with A a lower triangular matrix or its transpose.
+
+    >>> import numpy as np
+    >>> L = np.array([[2.0, 0.0], [1.0, 2.0]], order="F")
+    >>> solve(L, np.array([[2.0], [3.0]])).ravel().tolist()
+    [1.0, 1.0]
+    """
+    return _by_triangle("trsm", lower, B, transposed, right, overwrite)
+
+
+def product(lower: Array, B: Array, *, transposed: bool = False, right: bool = False, overwrite: bool = False) -> Array:
+    """Return A B, or B A if ``right``, with A a lower triangular matrix or its transpose: half of a product.
+
+    >>> import numpy as np
+    >>> L = np.array([[2.0, 0.0], [1.0, 2.0]], order="F")
+    >>> product(L, np.ones((2, 1)), transposed=True).ravel().tolist()
+    [3.0, 2.0]
+    """
+    return _by_triangle("trmm", lower, B, transposed, right, overwrite)
+
+
+def _by_triangle(name: str, lower: Array, B: Array, transposed: bool, right: bool, overwrite: bool) -> Array:
+    out = np.asfortranarray(B, dtype=lower.dtype)
+    if not overwrite and (out is B or np.may_share_memory(out, B)):
+        out = out.copy(order="F")
+    (m, n), one = out.shape, _SCALARS[_PREFIX[lower.dtype]](1)
+    if out.size:
+        side, trans = b"R" if right else b"L", b"T" if transposed else b"N"
+        _call(name, lower, side, b"L", trans, b"N", m, n, one, lower, len(lower), out, m)
+    return out
+
+
+def _call(name: str, typed: Array, *arguments: object) -> None:
+    _routine(_PREFIX[typed.dtype] + name)(*(_by_reference(argument) for argument in arguments))
+
+
+def _by_reference(argument: object) -> object:
+    if isinstance(argument, np.ndarray):
+        assert argument.flags.f_contiguous  # noqa: S101, for the caller: a copy would be written in vain
+        return argument.ctypes.data
+    if isinstance(argument, int):
+        return ctypes.byref(ctypes.c_int(argument))
+    return argument if isinstance(argument, bytes) else ctypes.byref(argument)  # type: ignore[arg-type]
+
+
+@cache
+def _routine(name: str) -> Callable[..., None]:
+    """Return a routine by its name in the interface that SciPy has for Cython."""
+    module = cython_blas if name[1:] in ("trsm", "trmm") else cython_lapack
+    capsule = module.__pyx_capi__[name]
+    get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    signature: bytes = get_name(capsule)  # such as "void (char *, int *, double *, int *, int *)"
+    pointers = [ctypes.c_void_p] * (1 + signature.count(b","))
+    return ctypes.CFUNCTYPE(None, *pointers)(get_pointer(capsule, signature))
