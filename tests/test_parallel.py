@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from mercer import Polynomial, TensorSketch, config_context
-from mercer.parallel import for_each_block, in_turns, row_blocks, shared_rows
+from mercer.parallel import for_each_block, in_turns, on_threads, row_blocks, shared_rows
 
 
 def _blas_threads():
@@ -25,6 +25,17 @@ def test_every_block_is_worked_once(threads):
     with config_context(threads=threads):
         for_each_block(lambda rows: np.add.at(seen, np.arange(rows.start, rows.stop), 1), row_blocks(103, 10))
     assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_the_order_of_the_items(threads):
+    def late(number):
+        time.sleep(0.001 * (7 - number))
+        return number**2
+
+    with config_context(threads=threads):
+        assert on_threads(late, range(7)) == [number**2 for number in range(7)]
+        assert on_threads(late, []) == []
 
 
 @pytest.mark.parametrize("n_rows", [1, 511, 2048, 2049, 4097, 100_001])

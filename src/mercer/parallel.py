@@ -18,6 +18,7 @@ from threadpoolctl import ThreadpoolController
 from mercer.config import get_config
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 # Threads that share rows which fit in few blocks. More would be idle less often on large machines, but what a block
 # prepares (a packed projection) would cost more than 3 % in blocks of 1000 rows.
@@ -137,6 +138,21 @@ def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:
                 work(block)
         return
     _run_on_pool(work, blocks, n_threads)
+
+
+def on_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """Return ``work(item)`` of each item, in order, computed on the pool's threads.
+
+    >>> on_threads(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    found: dict[int, R] = {}
+
+    def one(number: int) -> None:
+        found[number] = work(items[number])
+
+    for_each_block(one, range(len(items)))
+    return [found[number] for number in range(len(items))]
 
 
 def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:

@@ -1,7 +1,8 @@
 """Factors of matrices and products with triangular ones, on several threads at once.
 
 They are those of SciPy's BLAS and LAPACK. SciPy's own wrappers hold the lock of the interpreter, so that two threads
-take as long as one; calls through ``ctypes`` do not. All matrices are in Fortran order, float32 or float64.
+take as long as one; calls through ``ctypes`` do not. Matrices are float32 or float64. Those that are overwritten are in
+Fortran order.
 """
 
 import ctypes
@@ -73,10 +74,12 @@ def _by_triangle(name: str, lower: Array, B: Array, transposed: bool, right: boo
     out = np.asfortranarray(B, dtype=lower.dtype)
     if not overwrite and (out is B or np.may_share_memory(out, B)):
         out = out.copy(order="F")
+    by_columns = lower.flags.f_contiguous  # else the memory is that of the upper triangle of the transpose
+    side, uplo = b"R" if right else b"L", b"L" if by_columns else b"U"
+    trans = b"T" if transposed == by_columns else b"N"
     (m, n), one = out.shape, _SCALARS[_PREFIX[lower.dtype]](1)
     if out.size:
-        side, trans = b"R" if right else b"L", b"T" if transposed else b"N"
-        _call(name, lower, side, b"L", trans, b"N", m, n, one, lower, len(lower), out, m)
+        _call(name, lower, side, uplo, trans, b"N", m, n, one, lower if by_columns else lower.T, len(lower), out, m)
     return out
 
 

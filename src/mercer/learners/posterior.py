@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from mercer import triangular
 from mercer._typing import Array
 from mercer.fitting import FeatureRows
 from mercer.learners.penalised_moments import PenalisedMoments
@@ -87,7 +88,7 @@ class Posterior:
 
     def leverages(self, Z: Array) -> Array:
         """Return h of rows of features, in float64: the factor may be ill-conditioned."""
-        solved = solve_triangular(self.factor, (Z - self.mean).T, lower=True, check_finite=False, overwrite_b=True)
+        solved = triangular.solve(self.factor, (Z - self.mean).T, overwrite=True)
         found: Array = np.square(solved).sum(axis=0, dtype=np.float64)
         return found
 

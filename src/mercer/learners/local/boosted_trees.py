@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Event
 
 import numpy as np
 
@@ -145,6 +146,7 @@ class CrossFit:
             self._centre, self._unit = held.weight @ held.Y / held.weight.sum(), np.sqrt(variance)
             self._variance = np.ones_like(variance)
         self._targets = (held.Y - self._centre) / self._unit
+        self._ended = Event()
         self._fold = np.random.RandomState(seed).permutation(len(rows)) % _FOLDS
 
     @property
@@ -161,19 +163,25 @@ class CrossFit:
         numbers of the rows of the first fold and their predictions.
         """
         start = time.monotonic()
-        first = self._grown(0, rival)
-        if first is None or time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline:
-            return None
-        if helps is not None and not helps(first.rows, self._predicted(first, _best_number([first.errors]))):
-            return None
-        folds: list[_Fold] = [first] * _FOLDS
+        grown: dict[int, _Fold] = {}
+
+        def is_worth_others(first: _Fold | None) -> bool:
+            if first is None or time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline:
+                return False
+            return helps is None or helps(first.rows, self._predicted(first, _best_number([first.errors])))
 
         def work(f: int) -> None:
-            found = self._grown(f, np.inf)
-            assert found is not None  # noqa: S101, for the type checker
-            folds[f] = found
+            """Grow a fold. Other threads begin with other folds; what the first one says ends them."""
+            found = None if self._ended.is_set() else self._grown(f, rival if f == 0 else np.inf)
+            if f == 0 and not is_worth_others(found):
+                self._ended.set()
+            if found is not None:
+                grown[f] = found
 
-        for_each_block(work, range(1, _FOLDS))
+        for_each_block(work, range(_FOLDS))
+        if self._ended.is_set():
+            return None
+        folds = [grown[f] for f in range(_FOLDS)]
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
@@ -193,7 +201,7 @@ class CrossFit:
         return total
 
     def _grown(self, f: int, rival: float) -> _Fold | None:
-        """Grow the trees of a fold while its error falls; None once the error is hopeless against that of a rival."""
+        """Grow the trees of a fold while its error falls; None once it is hopeless against a rival, or folds end."""
         rows = np.flatnonzero(self._fold == f)
         others = np.flatnonzero(self._fold != f).astype(np.int32)
         trees: list[Tree] = []
@@ -203,6 +211,8 @@ class CrossFit:
             trees.append(tree)
             errors.append(self._error(targets - self._loss.expected(scores[rows]), rows))
             if len(errors) == _EARLY and _expected_error(errors) > _HOPELESS * rival:
+                return None
+            if self._ended.is_set():
                 return None
             if len(errors) == _MOST_TREES or len(errors) - int(np.argmin(errors)) > _PATIENCE:
                 break

@@ -1,6 +1,5 @@
 """How categories become numbers: columns of 0 and 1, mean targets of their levels, or both."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from mercer.learners.local.metrics import MetricRows, first_fit, learned_metrics
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import ColumnScaling
 from mercer.learners.local.target_statistics import coded_columns
+from mercer.learners.local.trial_log import timed
 
 # Rows that judge, and features of their fits. The statistics come from the other rows, at least half of all.
 _ROWS, _FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 4096, 256, 4, 64
@@ -45,11 +45,14 @@ class CategoryChoice:
         options = {"as numbers, 0 and 1": None, "and mean targets": False}
         if any(self.table.kinds[j] == "categories" for j in columns):
             options["mean targets alone"] = True
+
+        def error_with(name: str) -> float:
+            return self._error(self._with(plain, columns, others, options[name]), judges)
+
         errors = {}
-        for name, instead in options.items():
-            start = time.monotonic()
-            errors[name] = self._error(self._with(plain, columns, others, instead), judges)
-            tell(Trial("categories", name, errors[name], time.monotonic() - start))
+        for name, (error, seconds) in zip(options, timed(error_with, list(options)), strict=True):
+            errors[name] = error
+            tell(Trial("categories", name, error, seconds))
         return self._with(plain, columns, np.arange(self.table.n_rows), options[min(errors, key=errors.__getitem__)])
 
     def _with(self, plain: TableEncoding, columns: list[int], rows: Array, instead: bool | None) -> TableEncoding:

@@ -1,8 +1,8 @@
 """Leave-one-out errors of kernels on a few leaves, in a unit that metrics share, and walks along scale and ridge."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from mercer.checkpoints import kept
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.choice import Choice
 from mercer.learners.local.metrics import MetricFit
-from mercer.learners.local.trial_log import TrialLog
+from mercer.learners.local.report import Trial
+from mercer.learners.local.trial_log import TrialLog, timed
 from mercer.learners.local.units import error_units
+from mercer.parallel import on_threads
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error
 
@@ -40,6 +42,35 @@ class _MetricLeaves:
     sample: LeafSample
     landmarks: Array
     difficulty: float
+
+
+class _Walk:
+    """Steps from a choice along scale or ridge, by factors: up, or else down, while the error falls."""
+
+    def __init__(self, best: Choice, scale: float, alpha: float):
+        self.best, self._factors, self._sign, self._improved = best, (scale, alpha), 1, False
+        self.steps = self._next()
+
+    def take(self, found: list[Choice]) -> None:
+        """Take the step that was tried, if it is better, and choose the next one: ``steps`` has one, or none."""
+        for other in found:
+            if other.error < self.best.error:
+                self.best, self._improved = other, True
+                self.steps = self._next()
+            else:
+                self.steps = self._turned()
+
+    def _next(self) -> list[Choice]:
+        scale, alpha = (factor**self._sign for factor in self._factors)
+        other = replace(self.best, scale=self.best.scale * scale, alpha=self.best.alpha * alpha)
+        inside = _SCALES[0] <= other.scale <= _SCALES[1] and _ALPHAS[0] <= other.alpha <= _ALPHAS[1]
+        return [other] if inside else self._turned()
+
+    def _turned(self) -> list[Choice]:
+        if self._improved or self._sign < 0:
+            return []
+        self._sign = -1
+        return self._next()
 
 
 class LeafTrials:
@@ -78,41 +109,48 @@ class LeafTrials:
         self._variance = error_units(held)
         self._leaves: dict[str, _MetricLeaves] = {}
         self._held: dict[tuple[str, str, float], LeafSystem] = {}
+        self._lock = Lock()
         self.found: list[Choice] = []
 
-    def prepare(self, metric: str, queries: Array, leaf_rows: int, n_landmarks: int) -> None:
-        """Cut the rows in the space of a metric, and keep the leaves of a few rows that all metrics share."""
-        rows = self._in_metric(metric, self._rows)
-        sample = LeafSample.around(rows, leaf_rows, queries, np.random.RandomState(self._seed))
-        landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:n_landmarks])]
-        self._leaves[metric] = _MetricLeaves(rows[sample.rows], sample, landmarks, self._difficulty(sample.rows))
+    def prepare(self, metrics: Sequence[str], queries: Array, leaf_rows: int, n_landmarks: int) -> None:
+        """Cut the rows in the space of each metric, and keep the leaves of a few rows that all metrics share."""
+
+        def leaves_of(metric: str) -> _MetricLeaves:
+            rows = self._in_metric(metric, self._rows)
+            sample = LeafSample.around(rows, leaf_rows, queries, np.random.RandomState(self._seed))
+            landmarks = rows[np.sort(np.random.RandomState(self._seed).permutation(len(rows))[:n_landmarks])]
+            return _MetricLeaves(rows[sample.rows], sample, landmarks, self._difficulty(sample.rows))
+
+        self._leaves.update(zip(metrics, on_threads(leaves_of, metrics), strict=True))
 
     def tried(self, step: str, choice: Choice) -> Choice:
         """Return a choice with its error; what was tried before is not tried again."""
-        known = [one for one in self.found if replace(one, error=np.inf) == replace(choice, error=np.inf)]
-        if known:
-            return known[0]
-        start = time.monotonic()
-        error = self._error_on(choice.metric, choice)
-        found = replace(choice, error=error / self._leaves[choice.metric].difficulty)
-        self.found.append(found)
-        self._log.note(step, str(choice), found.error, start)
-        return found
+        return self.tried_all(step, [choice])[0]
+
+    def tried_all(self, step: str, choices: Iterable[Choice]) -> list[Choice]:
+        """Return choices with their errors, which the threads find side by side."""
+        asked = [replace(choice, error=np.inf) for choice in choices]
+        known = {replace(one, error=np.inf): one for one in self.found}
+        new = [choice for choice in dict.fromkeys(asked) if choice not in known]
+        errors = self._errors_on([(choice.metric, choice) for choice in new])
+        for choice, (error, seconds) in zip(new, errors.tolist(), strict=True):
+            known[choice] = replace(choice, error=error / self._leaves[choice.metric].difficulty)
+            self.found.append(known[choice])
+            self._log.add(Trial(step, str(choice), known[choice].error, seconds))
+        return [known[choice] for choice in asked]
 
     def walk(self, step: str, best: Choice, *, scale: float = 1.0, alpha: float = 1.0) -> Choice:
         """Multiply scale or alpha by a factor, or else divide by it, while the error falls."""
-        for sign in (1, -1):
-            improved = False
-            while True:
-                new_scale, new_alpha = best.scale * scale**sign, best.alpha * alpha**sign
-                inside = _SCALES[0] <= new_scale <= _SCALES[1] and _ALPHAS[0] <= new_alpha <= _ALPHAS[1]
-                other = self.tried(step, replace(best, scale=new_scale, alpha=new_alpha)) if inside else best
-                if not other.error < best.error:
-                    break
-                best, improved = other, True
-            if improved:
-                break
-        return best
+        return self.walk_all(step, [best], scale=scale, alpha=alpha)[0]
+
+    def walk_all(self, step: str, starts: Iterable[Choice], *, scale: float = 1.0, alpha: float = 1.0) -> list[Choice]:
+        """Walk from several choices, side by side: the next steps of all are tried at once."""
+        walks = [_Walk(start, scale, alpha) for start in starts]
+        while any(walk.steps for walk in walks):
+            found = iter(self.tried_all(step, [choice for walk in walks for choice in walk.steps]))
+            for walk in walks:
+                walk.take([next(found) for _ in walk.steps])
+        return [walk.best for walk in walks]
 
     def in_one_unit(self, starts: list[Choice]) -> list[Choice]:
         """Return choices whose errors can be compared between metrics, and keep the new unit of each metric.
@@ -121,17 +159,20 @@ class LeafTrials:
         leaves of both: the geometric mean of the two ratios of errors says how much harder the one leaves are.
         """
         best = min(starts, key=error_of)
-        for metric in self._metrics:
-            own = min((one for one in starts if one.metric == metric), key=error_of, default=best)
-            if metric == best.metric or own.error > _COMPARED * best.error or not best.error > 0:
-                continue
-            old, first = self._leaves[metric].difficulty, self._leaves[best.metric].difficulty
-            of_best = self._error_on(metric, best) / (best.error * first)
-            of_own = own.error * old / max(self._error_on(best.metric, own), _TINY)
+        owns = [min((one for one in starts if one.metric == m), key=error_of, default=best) for m in self._metrics]
+        owns = [one for one in owns if one.metric != best.metric and one.error <= _COMPARED * best.error]
+        if not best.error > 0:
+            return starts
+        pairs = [pair for own in owns for pair in ((own.metric, best), (best.metric, own))]
+        errors = iter(self._errors_on(pairs)[:, 0].tolist())
+        for own in owns:
+            old, first = self._leaves[own.metric].difficulty, self._leaves[best.metric].difficulty
+            of_best = next(errors) / (best.error * first)
+            of_own = own.error * old / max(next(errors), _TINY)
             new = first * max(of_best * of_own, _TINY) ** 0.5
-            self._leaves[metric] = replace(self._leaves[metric], difficulty=new)
+            self._leaves[own.metric] = replace(self._leaves[own.metric], difficulty=new)
             starts, self.found = (
-                [replace(one, error=one.error * old / new) if one.metric == metric else one for one in some]
+                [replace(one, error=one.error * old / new) if one.metric == own.metric else one for one in some]
                 for some in (starts, self.found)
             )
         return starts
@@ -145,30 +186,40 @@ class LeafTrials:
         assert solution.loo_residuals is not None  # noqa: S101, for the type checker
         return some, solution.loo_residuals
 
-    def _error_on(self, metric: str, choice: Choice) -> float:
-        """Return the error of a choice on the leaves of some metric, its own or another, in no unit."""
+    def _errors_on(self, pairs: Sequence[tuple[str, Choice]]) -> Array:
+        """Return the errors of choices on the leaves of some metric, their own or another, and the seconds: (m, 2)."""
+        if not pairs:
+            return np.empty((0, 2))
         self._log.check_time()
+        title = "; ".join(f"{choice} on leaves of the {metric} metric" for metric, choice in pairs)
+        return kept(title, lambda: np.array(timed(self._error_on, pairs)))
+
+    def _error_on(self, pair: tuple[str, Choice]) -> float:
+        """Return the error of a choice on the leaves of a metric, in no unit."""
+        metric, choice = pair
         leaves = self._leaves[metric]
         some = leaves.sample.rows
-        system = self._system(choice)
-        if metric != choice.metric:
+        if metric == choice.metric:
+            system = self._system(choice)
+        else:
             rows, landmarks = self._in_metric(choice.metric, self._rows[some]), self._leaves[choice.metric].landmarks
             system = LeafSystem(choice.inner, rows, leaves.sample.leaves, landmarks)
         weights = (self._weight[some], self._left_out[some])
-        return kept(
-            f"leaves of the {metric} metric: {choice}",
-            lambda: relative_error(system, self._Y[some], choice.alpha, *weights, variance=self._variance),
-        )
+        return relative_error(system, self._Y[some], choice.alpha, *weights, variance=self._variance)
 
     def _system(self, choice: Choice) -> LeafSystem:
         """Return the matrices of a kernel, which other ridges share."""
         key = choice.metric, choice.family, choice.scale
-        if key not in self._held:
-            for old in list(self._held)[: 1 - _HELD]:
-                del self._held[old]
+        with self._lock:
+            found = self._held.get(key)
+        if found is None:
             leaves = self._leaves[choice.metric]
-            self._held[key] = LeafSystem(choice.inner, leaves.rows, leaves.sample.leaves, leaves.landmarks, hold=True)
-        return self._held[key]
+            found = LeafSystem(choice.inner, leaves.rows, leaves.sample.leaves, leaves.landmarks, hold=True)
+            with self._lock:
+                self._held[key] = found
+                for old in list(self._held)[:-_HELD]:
+                    del self._held[old]
+        return found
 
     def _in_metric(self, metric: str, rows: Array) -> Array:
         fit = self._metrics[metric]

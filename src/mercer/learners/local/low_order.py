@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.linalg.blas import get_blas_funcs
 
+from mercer import triangular
 from mercer._typing import Array, Rows
 from mercer.data import Block, as_blocks
 from mercer.features import FourierFeatures
@@ -192,8 +192,7 @@ class LowOrderRidge:
         return out + self.intercept
 
     def _residuals(self, rows: Array, held: HeldTargets[Targets], moments: Moments, root: Array) -> Array:
-        inverse = solve_triangular(root, np.eye(len(root)), lower=True).T.astype(rows.dtype, order="F")
-        trmm = get_blas_funcs("trmm", (inverse,))
+        inverse = solve_triangular(root, np.eye(len(root)), lower=True).astype(rows.dtype, order="C")
         mean, coef = moments.feature_mean.astype(rows.dtype), self.coef.astype(rows.dtype)
         residuals = np.empty_like(held.Y)
 
@@ -201,7 +200,7 @@ class LowOrderRidge:
             Z = self.feature_map.transform(rows[some])
             Z -= mean
             fitted = moments.target_mean + Z @ coef
-            P = trmm(1.0, inverse, Z.T, trans_a=1)  # (Z inverse)', of a triangular matrix: half of a product
+            P = triangular.product(inverse, Z.T)
             leverage = 1 / moments.weight + np.einsum("ij,ij->j", P, P, dtype=np.float64)
             remains = np.maximum(1 - held.left_out[some] * leverage, np.finfo(rows.dtype).eps)
             residuals[some] = (held.Y[some] - fitted) / remains[:, None]

@@ -15,7 +15,7 @@ from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, s
 from mercer.learners.local.metrics import MetricFit, MetricRows, first_fit, learned_metrics
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
-from mercer.learners.local.trial_log import OutOfTimeError, TrialLog
+from mercer.learners.local.trial_log import OutOfTimeError, TrialLog, timed
 from mercer.learners.local.units import error_units
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
@@ -189,20 +189,19 @@ class Search:
     def _choose_scaling(self) -> ColumnScaling:
         """Take the scaling with the least error of a fit without a metric."""
         some = self._some = self._sample(_SAMPLE_ROWS)
-        best: tuple[ColumnScaling, MetricFit] | None = None
-        for method in self._methods:
-            start = time.monotonic()
+
+        def scaled(method: str) -> tuple[ColumnScaling, MetricFit] | None:
+            if method != self._methods[0] and self.log.is_late():
+                return None
             scaling = ColumnScaling.of(self._raw, method, np.random.RandomState(self._seed), self._weight)
             rows = scaling.transform(self._raw[some], self._dtype)
-            fit = first_fit(self._metric_rows(rows, some))
-            self.log.note("columns", method, fit.error, start)
-            if best is None or fit.error < best[1].error:
-                best = scaling, fit
-            if self.log.is_late():
-                break
-        assert best is not None  # noqa: S101
-        self._first = best[1]
-        return best[0]
+            return scaling, first_fit(self._metric_rows(rows, some))
+
+        found = [(*one, seconds) for one, seconds in timed(scaled, self._methods) if one is not None]
+        for scaling, fit, seconds in found:
+            self.log.add(Trial("columns", scaling.method, fit.error, seconds))
+        best, self._first, _ = min(found, key=lambda one: one[1].error)
+        return best
 
     def _learn_metrics(self) -> None:
         """Learn a diagonal and a full metric, each the best of a few rounds, from the fit that chose the scaling."""
@@ -213,22 +212,20 @@ class Search:
         if n_features > _SAMPLE_FEATURES:
             some = self._sample(n_features * (_SAMPLE_ROWS // _SAMPLE_FEATURES))
             more = self._metric_rows(self._rows[some], some, n_features)
-        best_of_all = first
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
-        for name, full in (("diagonal", False), ("full", True)):
-            if self.leaders and name not in led:
-                continue
-            best = first
-            start = time.monotonic()
-            if not self.log.is_late():
-                for fit in learned_metrics(first, sample, more, full=full):
-                    self.log.note("metric", name, fit.error, start)
-                    start = time.monotonic()
-                    best = min(best, fit, key=lambda one: one.error)
-                    if self.log.is_late():
-                        break
-            self.metrics[name] = best
-            best_of_all = min(best_of_all, best, key=lambda one: one.error)
+        names = [name for name in ("diagonal", "full") if not self.leaders or name in led]
+
+        def learned(name: str) -> list[MetricFit]:
+            fits, rounds = learned_metrics(first, sample, more, full=name == "full"), list[MetricFit]()
+            while not self.log.is_late() and (fit := next(fits, None)) is not None:
+                rounds.append(fit)
+            return rounds
+
+        for name, (rounds, seconds) in zip(names, timed(learned, names), strict=True):
+            for fit in rounds:
+                self.log.add(Trial("metric", name, fit.error, seconds / len(rounds)))
+            self.metrics[name] = min([first, *rounds], key=lambda one: one.error)
+        best_of_all = min([first, *self.metrics.values()], key=lambda one: one.error)
         self.importances = np.maximum(np.diagonal(best_of_all.gradients), 0.0)
         if self.metrics.get("full") is first:
             del self.metrics["full"]
@@ -241,14 +238,12 @@ class Search:
         leaves = self._new_leaves(self.metrics, self._queries, size, _LANDMARKS)
         pairs = self._pairs()
         alpha = self._coarse_alpha(leaves, pairs)
-        starts: list[Choice] = []
-        for (metric, family), scales in pairs.items():
-            firsts = (Choice(metric, family, scale, alpha) for scale in scales)
-            starts.append(min((leaves.tried("kernel", one) for one in firsts), key=error_of))
+        firsts = [Choice(*pair, scale, alpha) for pair, scales in pairs.items() for scale in scales]
+        tried = leaves.tried_all("kernel", firsts)
+        starts = [min((one for one in tried if (one.metric, one.family) == pair), key=error_of) for pair in pairs]
         starts = leaves.in_one_unit(starts)
         walkers = sorted(starts, key=error_of)[: 1 if self.leaders else _WALKERS]
-        walked = [leaves.walk("scale", choice, scale=2.0) for choice in walkers]
-        self.leaders = sorted(walked, key=error_of)
+        self.leaders = sorted(leaves.walk_all("scale", walkers, scale=2.0), key=error_of)
         best = self.leaders[0]
         best = leaves.walk("alpha", best, alpha=3.0)
         best = leaves.walk("scale", best, scale=2**0.5)
@@ -259,8 +254,7 @@ class Search:
         quick = min([self._first, *self.metrics.values()], key=lambda fit: fit.error)
         leaves = LeafTrials(self._rows, self._held, self.metrics, quick, seed=self._seed, log=self.log)
         self._leaves = leaves
-        for metric in metrics:
-            leaves.prepare(metric, queries, leaf_rows, n_landmarks)
+        leaves.prepare(list(metrics), queries, leaf_rows, n_landmarks)
         return leaves
 
     def _coarse_alpha(self, leaves: LeafTrials, pairs: Mapping[tuple[str, str], tuple[float, ...]]) -> float:

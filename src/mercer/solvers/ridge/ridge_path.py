@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 
 from mercer._typing import Array
 from mercer.parallel import one_blas_thread
@@ -92,7 +92,7 @@ def ridge_path(gram: Array, cross: Array, rank: int | None = None) -> RidgePath:
     ([0.5, 0.25], 1.25)
     """
     with one_blas_thread():
-        eigenvalues, vectors = eigh(gram, driver="evd")
+        eigenvalues, vectors = np.linalg.eigh(gram)  # SciPy's holds the lock of the interpreter
         kept = slice(len(gram) - largest(len(gram), rank), None)
         values, vectors = np.maximum(eigenvalues[kept], 0.0), vectors[:, kept]
         return RidgePath(values, vectors, vectors.T @ cross, rounding_floor(eigenvalues))

@@ -1,0 +1,105 @@
+"""Factors and triangular products: those of SciPy, and on threads that do not wait for each other."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from mercer import triangular
+
+SIZES = [1, 2, 7, 64, 129]
+
+
+@pytest.fixture(params=[np.float32, np.float64], ids=["float32", "float64"])
+def matrix(request, rng):
+    """Return a function to a well-conditioned symmetric matrix of some size."""
+
+    def of(n):
+        A = rng.standard_normal((n, 2 * n))
+        return np.asfortranarray(A @ A.T + n * np.eye(n), dtype=request.param)
+
+    return of
+
+
+def _close(found, expected):
+    scale = np.abs(expected).max(initial=0) or 1
+    np.testing.assert_allclose(found, expected, atol=200 * np.finfo(found.dtype).eps * scale)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_factor_is_scipy_s_with_nothing_above_the_diagonal(matrix, n):
+    S = matrix(n)
+    expected = linalg.cholesky(S, lower=True)
+    S += np.triu(np.full((n, n), np.nan, dtype=S.dtype), 1)  # what is above the diagonal is not read
+    assert triangular.factor(S)
+    _close(S, expected)
+    assert not np.triu(S, 1).any()
+
+
+def test_a_matrix_without_a_factor_is_told(matrix):
+    S = matrix(7)
+    S[3, 3] = -1
+    assert not triangular.factor(S)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_an_inverse_is_scipy_s(matrix, n):
+    lower = matrix(n)
+    assert triangular.factor(lower)
+    before = lower.copy()
+    _close(triangular.inverse(lower), linalg.solve_triangular(lower, np.eye(n), lower=True))
+    np.testing.assert_array_equal(lower, before)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("columns", [0, 1, 5])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("lower_order", ["C", "F"])
+def test_solutions_and_products_are_full_ones(matrix, rng, n, transposed, right, columns, order, lower_order):
+    lower = matrix(n)
+    assert triangular.factor(lower)
+    lower = np.array(lower, order=lower_order)
+    A = lower.T if transposed else lower
+    B = np.array(rng.standard_normal((columns, n) if right else (n, columns)), dtype=lower.dtype, order=order)
+    before = B.copy()
+    solved = triangular.solve(lower, B, transposed=transposed, right=right)
+    multiplied = triangular.product(lower, B, transposed=transposed, right=right)
+    np.testing.assert_array_equal(B, before)
+    _close(solved, (linalg.solve(A.T, B.T).T if right else linalg.solve(A, B)) if columns else B)
+    _close(multiplied, B @ A if right else A @ B)
+
+
+def test_a_result_may_take_the_place_of_its_argument(matrix):
+    lower = matrix(7)
+    assert triangular.factor(lower)
+    B = np.ones((7, 2), dtype=lower.dtype, order="F")
+    assert triangular.solve(lower, B, overwrite=True) is B
+    _close(lower @ B, np.ones((7, 2)))
+
+
+def test_other_threads_run_while_a_factor_is_computed():
+    """A thread gives up the lock of its own will alone here: this one would never see the other inside the call."""
+    S = np.asfortranarray(2000 * np.eye(2000) + 1.0)
+    inside, seen = [False], 0
+
+    def work():
+        inside[0] = True
+        triangular.factor(S)
+        inside[0] = False
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        while thread.is_alive():
+            seen += inside[0]
+            time.sleep(1e-3)
+    finally:
+        sys.setswitchinterval(interval)
+    assert seen > 0
