@@ -57,8 +57,12 @@ def add_product(total: Array, A: Rows, B: Rows) -> None:
 def _add_mixed_product(total: Array, A: Array, B: Array) -> None:
     # On purpose not A.T @ B: NumPy would first copy A^T to float64, across its rows, which is four times slower.
     across = np.ascontiguousarray(B.T, dtype=np.float64)
+    # One array for all copies: workers of a cluster give freed memory back, and the system would clear it each time.
+    wide = np.empty((min(_MIXED_ROWS, len(A)), A.shape[1]))
     for rows in _chunks(len(A), _MIXED_ROWS):
-        total += (across[:, rows] @ A[rows].astype(np.float64, copy=False)).T
+        part = wide[: rows.stop - rows.start]
+        np.copyto(part, A[rows])
+        total += (across[:, rows] @ part).T
 
 
 def weighted(Z: Rows, weight: Array | None, power: float = 1.0) -> Rows:

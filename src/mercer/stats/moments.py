@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from mercer._typing import Array, Rows
+from mercer.recycling import empty
 from mercer.stats.base import add_product, as_columns, weighted
 
 
@@ -68,7 +69,7 @@ class Moments:
         Z -= self.origin.astype(Z.dtype)
         root = weighted(Z, sample_weight, 0.5)
         part = self.zero()
-        part.gram = root.T @ root
+        part.gram = np.matmul(root.T, root, out=empty(part.gram.shape, root.dtype))
         return part.add_sums(Z, as_columns(Y), sample_weight)
 
     def add_sums(self, Z: Rows, Y: Array, sample_weight: Array | None) -> Self:
