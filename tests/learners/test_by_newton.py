@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from mercer import Gaussian, KernelLogisticRegression, KernelSVC, KernelSVR, LinearFeatures, config_context
 from mercer.data import as_blocks
 from mercer.features import SeededBlocks
-from mercer.fitting import Classes, FeatureRows, MapPlan, Passes, Sample, WarmStart, feature_rows
+from mercer.fitting import Classes, FeatureRows, MapPlan, Passes, Sample, WarmStart, sampled_rows
 from mercer.learners.by_newton import by_newton_cg, rows_for_gram
 from mercer.solvers import Logistic
 
@@ -47,9 +47,9 @@ def test_the_survey_samples_rows_for_the_preconditioner(rng):
         plan = MapPlan.of("Test", None, n_components, None, Gaussian())
         return rows_for_gram(plan, as_blocks(X))
 
-    assert wanted(1000, 28) == 32_000
+    assert wanted(1000, 28) == 128_000
     assert wanted(1000, 2**20) == 2**28 // 2**22  # at most 256 MiB
-    assert wanted(1000, 2**20, is_sparse=True) == 32_000
+    assert wanted(1000, 2**20, is_sparse=True) == 128_000
 
 
 def test_many_rows_in_the_preconditioner_save_passes(rng, monkeypatch):
@@ -57,7 +57,7 @@ def test_many_rows_in_the_preconditioner_save_passes(rng, monkeypatch):
     y = X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(20_000) > 0
     model = KernelLogisticRegression(Gaussian(gamma=0.1), n_components=150, C=100.0, tol=1e-4, random_state=0)
     many = model.fit(X, y).solution_
-    monkeypatch.setattr(feature_rows, "GRAM_ROWS_PER_FEATURE", 2)
+    monkeypatch.setattr(sampled_rows, "_GRAM_ROWS_PER_FEATURE", 2)
     few = model.fit(X, y).solution_
     assert many.details["passes"] < few.details["passes"]
     np.testing.assert_allclose(many.value, few.value, atol=1e-2 * np.abs(few.value).max())
@@ -94,7 +94,7 @@ def test_the_low_rank_preconditioner_saves_passes(rng, monkeypatch):
     slabs = SeededBlocks(Gaussian(gamma=0.1), n_components=400, slab=128, random_state=0)
     model = KernelLogisticRegression(features=slabs, C=100.0, tol=1e-3, random_state=0)
     found = model.fit(X, y).solution_
-    monkeypatch.setattr(feature_rows, "_LEADING", 1)
+    monkeypatch.setattr(sampled_rows, "_LEADING", 1)
     plain = model.fit(X, y).solution_
     assert found.details["passes"] < plain.details["passes"] / 2
 
