@@ -34,6 +34,8 @@ def test_blocks_are_tall_unless_the_configuration_says_otherwise():
         with config_context(threads=threads):
             assert projections.block_rows(10_000) == 625  # sixteen blocks, at most 1024 rows each
             assert projections.block_rows(1000) == 512
+            # Reading that many frequencies is what a block costs.
+            assert MatrixProjections(None, np.empty((2049, 2048))).block_rows(2000) == 1024
     with config_context(block_rows=100):
         assert projections.block_rows(10_000) == 100
 

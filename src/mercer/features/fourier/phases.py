@@ -19,6 +19,8 @@ from mercer.validation import block_norm, check_finite_features, check_memory
 
 # Rows per block: every block copies the frequencies in the order that the product reads them.
 _TALL_BLOCK = 1024
+# Frequencies beyond this size are in no cache: reading them is what a block costs, and all blocks are tall.
+_MANY_FREQUENCIES = 2**22
 
 
 class Projections(ABC):
@@ -58,7 +60,8 @@ class MatrixProjections(Projections):
         config = get_config()
         if config.block_rows != DEFAULT_BLOCK_ROWS:
             return config.block_rows
-        return shared_rows(n_rows, config.block_rows, _TALL_BLOCK)
+        least = _TALL_BLOCK if self.frequencies.size > _MANY_FREQUENCIES else config.block_rows
+        return shared_rows(n_rows, least, _TALL_BLOCK)
 
 
 class PhaseFeatures(KernelMap):
