@@ -55,7 +55,11 @@ def leaf_scores(model: LocalLearner, graph: Graph, X: Tensor) -> Tensor:
 def probabilities(calibration: Calibration, scores: Tensor) -> Tensor:
     """Write the probabilities (n, n_classes) of scores (n, k)."""
     if calibration.n_columns > 1:
-        return (scores * calibration.factor).op("Softmax", axis=1)
+        t, floor = (scores + 1.0) * 0.5, calibration.floor
+        size = t.op("Abs")
+        larger = (size + (size * size + 4 * floor**2).op("Sqrt")) * 0.5
+        floored = (t > 0.0).where(larger, floor**2 / larger)
+        return (floored.op("Log") * calibration.exponent).op("Softmax", axis=1)
     second = interpolated(scores, calibration.scores, calibration.fractions)
     second = (scores > 0.0).where(second.at_least(ABOVE_HALF), second.at_most(0.5))
     return scores.graph.concatenate([1.0 - second, second])

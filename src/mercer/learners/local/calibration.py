@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.isotonic import isotonic_regression
 
 from mercer._typing import Array
 from mercer.state import Count, Real, Reals, Sizes, Stored, part, require
 
-# The logarithm of the factor of the scores lies in here: targets are +1 and -1.
-_LOG_FACTORS = (-5.0, 8.0)
+# Bounds of the logarithm of the exponent, where its search begins, and the largest floor.
+_LOG_EXPONENTS, _FIRST, _LARGEST_FLOOR = (-5.0, 5.0), (0.0, np.log(0.02)), 0.5
+# Rows times classes that decide exponent and floor, at most: two numbers need no more.
+_MOST_ENTRIES = 2**17
 # The least probability of the class that is predicted, of two; float32 tells it from one half.
 ABOVE_HALF = 0.5 + 1e-6
 
@@ -19,13 +21,20 @@ ABOVE_HALF = 0.5 + 1e-6
 @part("Calibration")
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities of classes from scores.
+    r"""Probabilities of classes from scores.
 
     Two classes: the fraction of the second class among rows of similar score, a non-decreasing function of the score
     (isotonic regression), between whose steps it is linear. Each step counts one more row of the overall fraction, so
     that no probability is 0 or 1. The sign of a score decides the class: probabilities of the second class are above
-    one half for scores above 0, and for no other. More classes: softmax of the scores times a factor, that of the
-    least log loss.
+    one half for scores above 0, and for no other.
+
+    More classes: a ridge regression on targets of +1 and -1 estimates :math:`2 p - 1`, so that :math:`t = (s + 1) / 2`
+    estimates a probability, but for noise. Probabilities are proportional to
+
+    .. math:: q(t)^c, \qquad q(t) = \bigl(t + \sqrt{t^2 + 4 \epsilon^2}\bigr) / 2,
+
+    where q is t with a smooth floor, because t may be negative, and grows with t, so that the class of the largest
+    score stays the most probable one. Exponent c and floor :math:`\epsilon` have the least log loss.
 
     Attributes
     ----------
@@ -33,13 +42,12 @@ class Calibration:
         1 for two classes, else the number of classes.
     scores, fractions : ndarray
         The steps, for two classes; empty for more.
-    factor : float
-        Of the scores, for more than two classes.
+    exponent, floor : float
+        c and epsilon, for more than two classes. The floor is at least what one row more would be.
 
     References
     ----------
     B. Zadrozny and C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
-    C. Guo, G. Pleiss, Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017.
 
     Examples
     --------
@@ -56,13 +64,15 @@ class Calibration:
         n_columns=Count(least=1),
         scores=Reals(("steps",)),
         fractions=Reals(("steps",), 0.0),
-        factor=Real(positive=True),
+        exponent=Real(positive=True),
+        floor=Real(positive=True),
     )
 
     n_columns: int
     scores: Array
     fractions: Array
-    factor: float = 1.0
+    exponent: float = 1.0
+    floor: float = _LARGEST_FLOOR
 
     @classmethod
     def of(cls, scores: Array, targets: Array, sample_weight: Array | None = None) -> "Calibration":
@@ -72,12 +82,12 @@ class Calibration:
         scores, targets, weight = scores[kept], targets[kept], weight[kept]
         if scores.shape[1] == 1:
             return cls(1, *_steps(scores[:, 0], targets[:, 0] > 0, weight))
-        return cls(scores.shape[1], np.empty(0), np.empty(0), _factor(scores, targets.argmax(axis=1), weight))
+        return cls(scores.shape[1], np.empty(0), np.empty(0), *_power(scores, targets.argmax(axis=1), weight))
 
     def probabilities(self, scores: Array) -> Array:
         """Return the probabilities (n, n_classes) of scores (n, k)."""
         if self.n_columns > 1:
-            return np.asarray(softmax(self.factor * scores, axis=1))
+            return np.asarray(softmax(self.exponent * np.log(_floored(scores, self.floor)), axis=1))
         second = np.interp(scores[:, 0], self.scores, self.fractions)
         second = np.where(scores[:, 0] > 0, np.maximum(second, ABOVE_HALF), np.minimum(second, 0.5))
         return np.column_stack([1 - second, second])
@@ -86,6 +96,8 @@ class Calibration:
         require(
             (self.n_columns == 1) == (sizes["steps"] > 0), "scores and fractions must be there for two classes only"
         )
+        require(np.log(self.exponent) <= _LOG_EXPONENTS[1], "exponent must be at most 148")
+        require(self.floor <= _LARGEST_FLOOR, "floor must be at most 0.5")
         require(np.all(np.diff(self.scores) >= 0), "scores must ascend")
         require(np.all(np.diff(self.fractions) >= 0), "fractions must ascend")
         require(np.all(self.fractions <= 1), "fractions must be at most 1")
@@ -108,11 +120,33 @@ def _steps(scores: Array, is_second: Array, weight: Array) -> tuple[Array, Array
     return values[ends], np.asarray(shrunken[step])
 
 
-def _factor(scores: Array, codes: Array, weight: Array) -> float:
-    """Return the factor of the scores with the least log loss."""
+def _floored(scores: Array, floor: float) -> Array:
+    """Return q(t), without cancellation where t is negative."""
+    t = (scores + 1) / 2
+    size = np.abs(t)
+    larger = (size + np.hypot(size, 2 * floor)) / 2
+    return np.asarray(np.where(t >= 0, larger, floor**2 / larger))
 
-    def loss(log_factor: float) -> float:
-        logs = log_softmax(np.exp(log_factor) * scores, axis=1)
-        return -float(weight @ logs[np.arange(len(codes)), codes]) / float(weight.sum())
 
-    return float(np.exp(minimize_scalar(loss, bounds=_LOG_FACTORS, method="bounded").x))
+def _power(scores: Array, codes: Array, weight: Array) -> tuple[float, float]:
+    """Return the exponent and the floor of the least log loss."""
+    step = -(-scores.size // _MOST_ENTRIES)
+    scores, codes, share = scores[::step], codes[::step], weight[::step] / weight[::step].sum()
+    own = np.arange(len(codes)), codes
+    floors = np.log(1 / (weight.sum() + scores.shape[1])), np.log(_LARGEST_FLOOR)
+
+    def loss(logs: Array) -> tuple[float, Array]:
+        """Return the log loss and its gradient, at logarithms of exponent and floor."""
+        exponent, floor = np.exp(logs)
+        q = _floored(scores, floor)
+        of_q = np.log(q)
+        log_p = log_softmax(exponent * of_q, axis=1)
+        p = np.exp(log_p)
+        by_floor = 2 * floor**2 / (q**2 + floor**2)  # d log q / d log floor
+        slopes = [share @ (part[own] - np.einsum("ij,ij->i", p, part)) for part in (of_q, by_floor)]
+        return -float(share @ log_p[own]), -exponent * np.array(slopes)
+
+    first = np.array([_FIRST[0], np.clip(_FIRST[1], *floors)])
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=(_LOG_EXPONENTS, floors))
+    exponent, floor = np.exp(found.x)
+    return float(exponent), float(floor)

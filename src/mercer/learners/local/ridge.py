@@ -126,8 +126,8 @@ class LocalKernelRidgeClassifier(LocalLearner, ClassScores):
     loo_residuals_ : ndarray of shape (n,) for two classes, else (n, n_classes)
         The targets minus their leave-one-out scores.
     calibration_ : Calibration
-        From scores to probabilities, fitted on the leave-one-out scores: isotonic for two classes, a temperature for
-        more. So it needs no rows of its own.
+        From scores to probabilities, fitted on the leave-one-out scores: isotonic for two classes, a power of
+        estimated probabilities for more. So it needs no rows of its own.
 
     Notes
     -----
