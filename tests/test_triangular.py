@@ -74,6 +74,21 @@ def test_solutions_and_products_are_full_ones(matrix, rng, n, transposed, right,
     _close(multiplied, B @ A if right else A @ B)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (65, 20), (5, 0)])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("factor", [1.0, -0.5])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_squares_are_added_below_the_diagonal_alone(rng, shape, transposed, factor, dtype):
+    A = np.asfortranarray(rng.standard_normal(shape), dtype=dtype)
+    square = A.T @ A if transposed else A @ A.T
+    C = np.asfortranarray(rng.standard_normal(square.shape), dtype=dtype)
+    expected = C + dtype(factor) * square
+    above = np.triu(C, 1)
+    triangular.add_square(C, A, factor, transposed=transposed)
+    _close(np.tril(C), np.tril(expected))
+    np.testing.assert_array_equal(np.triu(C, 1), above)
+
+
 def test_a_result_may_take_the_place_of_its_argument(matrix):
     lower = matrix(7)
     assert triangular.factor(lower)

@@ -70,6 +70,23 @@ def product(lower: Array, B: Array, *, transposed: bool = False, right: bool = F
     return _by_triangle("trmm", lower, B, transposed, right, overwrite)
 
 
+def add_square(C: Array, A: Array, factor: float = 1.0, *, transposed: bool = False) -> None:
+    """Add ``factor`` A A', or A' A if ``transposed``, to the lower triangle of C: half of a product.
+
+    Both are in Fortran order. What is above the diagonal of C stays.
+
+    >>> import numpy as np
+    >>> C = np.zeros((2, 2), order="F")
+    >>> add_square(C, np.array([[1.0], [2.0]], order="F"))
+    >>> C.tolist()
+    [[1.0, 0.0], [2.0, 4.0]]
+    """
+    (rows, columns), scalar = A.shape, _SCALARS[_PREFIX[A.dtype]]
+    n, k = (columns, rows) if transposed else (rows, columns)
+    if A.size:
+        _call("syrk", A, b"L", b"T" if transposed else b"N", n, k, scalar(factor), A, rows, scalar(1), C, n)
+
+
 def _by_triangle(name: str, lower: Array, B: Array, transposed: bool, right: bool, overwrite: bool) -> Array:
     out = np.asfortranarray(B, dtype=lower.dtype)
     if not overwrite and (out is B or np.may_share_memory(out, B)):
@@ -99,7 +116,7 @@ def _by_reference(argument: object) -> object:
 @cache
 def _routine(name: str) -> Callable[..., None]:
     """Return a routine by its name in the interface that SciPy has for Cython."""
-    module = cython_blas if name[1:] in ("trsm", "trmm") else cython_lapack
+    module = cython_blas if name[1:] in ("syrk", "trmm", "trsm") else cython_lapack
     capsule = module.__pyx_capi__[name]
     get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]

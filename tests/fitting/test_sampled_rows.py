@@ -7,6 +7,7 @@ from maps import Squares
 from mercer import Gaussian, KernelLogisticRegression, KernelSVC, KernelSVR, as_blocks, config_context
 from mercer.features import SeededBlocks
 from mercer.fitting import FeatureRows, Numbers, Passes, Sample, SampledRows, Targets, curved_gram
+from mercer.learners import by_newton
 from mercer.solvers import Logistic, SquaredHinge
 
 
@@ -139,6 +140,21 @@ def test_a_fit_from_a_sample_ends_at_the_solution_in_fewer_passes(monkeypatch, n
         model.fit(X, y)
     np.testing.assert_allclose(found, np.ravel(model.coef_), atol=2e-3 * np.abs(model.coef_).max())
     assert passes < model.solution_.details["passes"]
+
+
+def test_all_rows_start_at_the_solution_of_the_sample(monkeypatch):
+    X, _, label = _labelled(12_000)
+    starts, values, own = [], [], by_newton.newton_cg
+
+    def noted(loss, reduce, start, **options):
+        starts.append(start.copy())
+        values.append(own(loss, reduce, start, **options))
+        return values[-1]
+
+    monkeypatch.setattr(by_newton, "newton_cg", noted)
+    STARTED["logistic"].fit(X, label)
+    assert not starts[0].any()
+    np.testing.assert_array_equal(starts[1], values[0].value)
 
 
 def test_watchers_hear_of_the_fit_of_all_rows_alone():

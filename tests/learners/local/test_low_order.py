@@ -80,13 +80,26 @@ def test_an_additive_table_asks_for_low_order(rows):
     X, Y = rows
     sample = MetricRows(X, Y[:, :1] / Y[:, 0].std(), np.ones(300), np.ones(300), 128, 0)
     first = first_fit(sample)
-    choices = list(low_order_choices(sample, first))
+    choices = [choice for some in low_order_choices(sample, first) for choice, _ in some]
     best = min(choices, key=lambda choice: choice.error)
     assert best.order == 2.0
     assert best.error < 0.8 * first.error
     assert {choice.family for choice in choices} == {"Gaussian", "Laplace"}
     assert {choice.metric for choice in choices} == {"no", "diagonal"}
     assert "order 2" in str(best)
+
+
+def test_choices_that_are_tried_at_once_are_those_of_one_thread(rows):
+    X, Y = rows
+    sample = MetricRows(X, Y[:, :1], np.ones(300), np.ones(300), 128, 0)
+    first, found = first_fit(sample), []
+    for threads in (1, 2):
+        with config_context(threads=threads):
+            found.append([choice for some in low_order_choices(sample, first) for choice, _ in some])
+    assert found[0] == found[1]
+    # Both neighbours of a length scale are tried, and the walk goes on where the error falls.
+    lengths = {choice.length for choice in found[0] if choice.metric == "no" and choice.family == "Gaussian"}
+    assert {0.5, 1.0, 2.0} <= lengths
 
 
 def test_a_blend_has_the_least_error_and_noise_does_not_decide(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer import Gaussian, OrthogonalFeatures
+from mercer import Gaussian, OrthogonalFeatures, config_context
 from mercer.learners.local import metrics
 from mercer.learners.local.metrics import MetricRows, MetricTrials, first_fit, learned_metrics
 
@@ -31,7 +31,7 @@ def test_the_error_is_that_of_refits(rows, monkeypatch):
 
 def test_columns_that_do_not_matter_are_shortened(rows):
     first = first_fit(rows)
-    last = list(learned_metrics(first, rows, full=False))[-1]
+    last = list(learned_metrics(first, rows, full=[False]))[-1][0]
     lengths = np.diagonal(last.transform)
     assert lengths[:2].min() > 3 * lengths[2:].max()
     assert last.error < first.error
@@ -39,11 +39,11 @@ def test_columns_that_do_not_matter_are_shortened(rows):
 
 def test_a_full_metric_finds_the_direction(rows):
     """The target is a function of x0 + x1 alone."""
-    fits = list(learned_metrics(first_fit(rows), rows, full=True))
+    fits = [fit for (fit,) in learned_metrics(first_fit(rows), rows, full=[True])]
     best = min(fits, key=lambda fit: fit.error)
     _, vectors = np.linalg.eigh(best.gradients)
     assert abs(vectors[:, -1] @ [0.5**0.5, 0.5**0.5, 0, 0]) > 0.95
-    diagonal = min(learned_metrics(first_fit(rows), rows, full=False), key=lambda fit: fit.error)
+    diagonal = min((fit for (fit,) in learned_metrics(first_fit(rows), rows, full=[False])), key=lambda fit: fit.error)
     assert best.error < diagonal.error
 
 
@@ -62,5 +62,35 @@ def test_weights_are_repetitions(rows, rng):
 def test_a_target_without_gradients_keeps_the_metric(rows):
     constant = MetricRows(rows.X, np.zeros((400, 1)), rows.weight, rows.left_out, 64, 0)
     for full in (False, True):
-        for fit in learned_metrics(first_fit(constant), constant, full=full):
+        for (fit,) in learned_metrics(first_fit(constant), constant, full=[full]):
             np.testing.assert_array_equal(fit.transform, np.eye(4))
+
+
+def test_metrics_that_are_learned_side_by_side_are_those_of_one_after_the_other(rows):
+    first = first_fit(rows)
+    both = list(learned_metrics(first, rows, full=[False, True]))
+    for which, full in enumerate((False, True)):
+        alone = [fit for (fit,) in learned_metrics(first, rows, full=[full])]
+        together = [fits[which] for fits in both if fits[which] is not None]
+        assert [fit.error for fit in together] == [fit.error for fit in alone]
+        np.testing.assert_array_equal(together[-1].transform, alone[-1].transform)
+    with config_context(threads=1):
+        again = list(learned_metrics(first_fit(rows), rows, full=[False, True]))
+    assert [[fit and fit.error for fit in fits] for fits in again] == [
+        [fit and fit.error for fit in fits] for fits in both
+    ]
+
+
+def test_first_fits_stop_at_the_first_length_scale_that_is_worse(rows, monkeypatch):
+    asked, own = [], MetricTrials.fit
+
+    def noted(self, length):
+        asked.append(length)
+        return own(self, length)
+
+    monkeypatch.setattr(MetricTrials, "fit", noted)
+    best = first_fit(rows)
+    assert set(asked[:2]) == {1.0, 0.5}
+    errors = {length: own(MetricTrials(rows, np.eye(4)), length).error for length in (1.0, 0.5, 0.25)}
+    assert (0.25 in asked) == (errors[0.5] < errors[1.0])
+    assert best.error == min(errors[length] for length in asked)

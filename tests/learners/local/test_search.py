@@ -54,6 +54,21 @@ def test_many_columns_of_one_kind_ask_for_no_metric(rng):
     assert "no metric" in tried
 
 
+def test_what_is_not_promising_is_not_improved(rotated):
+    asked = []
+
+    def is_promising(rows, residuals):
+        asked.append((rows, residuals))
+        return False
+
+    search = search_of(*rotated, is_promising=is_promising)
+    _, _, choice = search.run()
+    assert len(asked) == 1
+    assert len(asked[0][0]) == len(asked[0][1])
+    assert not any(trial.step == "scale" for trial in search.log.trials)
+    assert choice.error == min(trial.error for trial in search.log.trials if trial.step == "kernel")
+
+
 def test_heavy_tails_ask_for_ranks_or_bent_columns(rng):
     X = np.exp(4 * rng.standard_normal((600, 3)))
     scaling, rows, _ = search_of(X, np.sin(np.log(X[:, 0]))).run()

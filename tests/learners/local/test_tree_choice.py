@@ -73,7 +73,7 @@ def test_importances_go_to_the_columns_of_the_trees(pair):
 def no_columns(monkeypatch):
     """Let the search with columns of trees always be worse, so that trees can be part of the mean only."""
 
-    monkeypatch.setattr(tree_choice.TreeChoice, "_gain", lambda self, plain, other, predicted: np.inf)
+    monkeypatch.setattr(tree_choice.TreeChoice, "_gain", lambda self, plain, rows, residuals: np.inf)
 
 
 def test_trees_that_are_no_columns_are_part_of_the_mean(pair, no_columns):
@@ -98,6 +98,21 @@ def test_trees_that_are_no_columns_are_part_of_the_mean(pair, no_columns):
     np.testing.assert_array_equal(loads(dumps(model)).predict(X), model.predict(X))
     assert abs(model.loo_score_ - model.score(X, y)) < 0.05
     assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_a_search_with_columns_that_are_not_promising_ends_with_the_first_kernels(rng, monkeypatch):
+    X, f = jumps(rng, 1200)
+    y = f + 0.3 * rng.standard_normal(1200)
+    steps = {}
+    for promising in (0.0, np.inf):
+        monkeypatch.setattr(tree_choice, "_PROMISING", promising)
+        model = TunedRegressor(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, y)
+        report = model.report_
+        tried = zip(report.steps, report.tried, strict=True)
+        steps[promising] = {step for step, what in tried if what.endswith("with trees")}
+    assert "kernel" in steps[0.0]
+    assert "scale" not in steps[0.0]
+    assert "scale" in steps[np.inf]
 
 
 def test_what_no_fit_makes_is_refused(pair, no_columns, rng):

@@ -137,7 +137,9 @@ class CrossFit:
     """
 
     def __init__(self, rows: Array, held: HeldTargets[Targets], seed: int, loss: Loss | None = None):
-        self._bins, self._weight, self._seed = Bins.of(rows), held.weight, seed
+        # All that is inside is in a random order: trees see runs of rows, and folds take turns.
+        self._order = order = np.random.RandomState(seed).permutation(len(rows))
+        self._bins, self._weight, self._seed = Bins.of(rows).ordered(order), held.weight[order], seed
         self._loss = SquaredLoss() if loss is None else loss
         variance = error_units(held)
         if self._is_logistic:
@@ -145,9 +147,9 @@ class CrossFit:
         else:
             self._centre, self._unit = held.weight @ held.Y / held.weight.sum(), np.sqrt(variance)
             self._variance = np.ones_like(variance)
-        self._targets = (held.Y - self._centre) / self._unit
+        self._targets = (held.Y[order] - self._centre) / self._unit
         self._ended = Event()
-        self._fold = np.random.RandomState(seed).permutation(len(rows)) % _FOLDS
+        self._fold = np.arange(len(rows)) % _FOLDS
 
     @property
     def _is_logistic(self) -> bool:
@@ -168,7 +170,8 @@ class CrossFit:
         def is_worth_others(first: _Fold | None) -> bool:
             if first is None or time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline:
                 return False
-            return helps is None or helps(first.rows, self._predicted(first, _best_number([first.errors])))
+            predicted = self._predicted(first, _best_number([first.errors]))
+            return helps is None or helps(self._order[first.rows], predicted)
 
         def work(f: int) -> None:
             """Grow a fold. Other threads begin with other folds; what the first one says ends them."""
@@ -185,7 +188,7 @@ class CrossFit:
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
-            predicted[fold.rows] = self._predicted(fold, n_trees)
+            predicted[self._order[fold.rows]] = self._predicted(fold, n_trees)
         return self._model(folds, n_trees), predicted
 
     def _predicted(self, fold: _Fold, n_trees: int) -> Array:

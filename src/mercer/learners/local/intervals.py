@@ -8,6 +8,7 @@ from mercer._typing import Array
 from mercer.kernels import Kernel, Matern
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.scaling import weighted_median
+from mercer.parallel import on_threads
 from mercer.state import Member, Reals, Sizes, Stored, part, require
 from mercer.validation import check_real
 
@@ -122,7 +123,7 @@ def _size_model(model: LocalKernelRidge, rows: Array, logs: Array, weight: Array
     some = _sample(len(rows), _CHOICE_ROWS)
     few = len(some) == len(rows)
     unfitted = [_size_ridge(model, kernel) for kernel in (model.kernel_, _PLAIN)]
-    judged = [size.fit(rows[some], logs[some], weight[some]) for size in unfitted]
+    judged = on_threads(lambda size: size.fit(rows[some], logs[some], weight[some]), unfitted)
     best = min(judged, key=lambda size: float(np.sum(weight[some] @ size.loo_residuals_**2)))
     if few:
         return best

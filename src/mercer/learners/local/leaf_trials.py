@@ -1,7 +1,8 @@
-"""Leave-one-out errors of kernels on a few leaves, in a unit that metrics share, and walks along scale and ridge."""
+"""Leave-one-out errors of kernels on a few leaves, in a unit that metrics share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -14,6 +15,7 @@ from mercer.learners.local.metrics import MetricFit
 from mercer.learners.local.report import Trial
 from mercer.learners.local.trial_log import TrialLog, timed
 from mercer.learners.local.units import error_units
+from mercer.learners.local.walk import error_of, walked
 from mercer.parallel import on_threads
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error
@@ -29,11 +31,6 @@ _LEAST_DIFFICULTY = 0.01
 _SCALES, _ALPHAS = (0.05, 60.0), (2e-4, 30.0)
 
 
-def error_of(choice: Choice) -> float:
-    """Return the error of a choice."""
-    return choice.error
-
-
 @dataclass(frozen=True)
 class _MetricLeaves:
     """The rows of a few leaves in the space of a metric, landmarks, and how hard these rows are to predict."""
@@ -42,35 +39,6 @@ class _MetricLeaves:
     sample: LeafSample
     landmarks: Array
     difficulty: float
-
-
-class _Walk:
-    """Steps from a choice along scale or ridge, by factors: up, or else down, while the error falls."""
-
-    def __init__(self, best: Choice, scale: float, alpha: float):
-        self.best, self._factors, self._sign, self._improved = best, (scale, alpha), 1, False
-        self.steps = self._next()
-
-    def take(self, found: list[Choice]) -> None:
-        """Take the step that was tried, if it is better, and choose the next one: ``steps`` has one, or none."""
-        for other in found:
-            if other.error < self.best.error:
-                self.best, self._improved = other, True
-                self.steps = self._next()
-            else:
-                self.steps = self._turned()
-
-    def _next(self) -> list[Choice]:
-        scale, alpha = (factor**self._sign for factor in self._factors)
-        other = replace(self.best, scale=self.best.scale * scale, alpha=self.best.alpha * alpha)
-        inside = _SCALES[0] <= other.scale <= _SCALES[1] and _ALPHAS[0] <= other.alpha <= _ALPHAS[1]
-        return [other] if inside else self._turned()
-
-    def _turned(self) -> list[Choice]:
-        if self._improved or self._sign < 0:
-            return []
-        self._sign = -1
-        return self._next()
 
 
 class LeafTrials:
@@ -109,6 +77,7 @@ class LeafTrials:
         self._variance = error_units(held)
         self._leaves: dict[str, _MetricLeaves] = {}
         self._held: dict[tuple[str, str, float], LeafSystem] = {}
+        self._judged: dict[Choice, Array] = {}
         self._lock = Lock()
         self.found: list[Choice] = []
 
@@ -140,17 +109,18 @@ class LeafTrials:
         return [known[choice] for choice in asked]
 
     def walk(self, step: str, best: Choice, *, scale: float = 1.0, alpha: float = 1.0) -> Choice:
-        """Multiply scale or alpha by a factor, or else divide by it, while the error falls."""
+        """Multiply scale or alpha by a factor, or divide by it, while the error falls."""
         return self.walk_all(step, [best], scale=scale, alpha=alpha)[0]
 
     def walk_all(self, step: str, starts: Iterable[Choice], *, scale: float = 1.0, alpha: float = 1.0) -> list[Choice]:
         """Walk from several choices, side by side: the next steps of all are tried at once."""
-        walks = [_Walk(start, scale, alpha) for start in starts]
-        while any(walk.steps for walk in walks):
-            found = iter(self.tried_all(step, [choice for walk in walks for choice in walk.steps]))
-            for walk in walks:
-                walk.take([next(found) for _ in walk.steps])
-        return [walk.best for walk in walks]
+
+        def neighbour(choice: Choice, way: int) -> Choice | None:
+            other = replace(choice, scale=choice.scale * scale**way, alpha=choice.alpha * alpha**way)
+            inside = _SCALES[0] <= other.scale <= _SCALES[1] and _ALPHAS[0] <= other.alpha <= _ALPHAS[1]
+            return other if inside else None
+
+        return walked(starts, neighbour, partial(self.tried_all, step))
 
     def in_one_unit(self, starts: list[Choice]) -> list[Choice]:
         """Return choices whose errors can be compared between metrics, and keep the new unit of each metric.
@@ -180,11 +150,13 @@ class LeafTrials:
     def judged(self, choice: Choice) -> tuple[Array, Array]:
         """Return the numbers of the rows that judged a choice, and its leave-one-out residuals (n, k)."""
         some = self._leaves[choice.metric].sample.rows
-        solution = self._system(choice).solve(
-            self._Y[some], choice.alpha, self._weight[some], left_out=self._left_out[some]
-        )
-        assert solution.loo_residuals is not None  # noqa: S101, for the type checker
-        return some, solution.loo_residuals
+        if choice not in self._judged:
+            solution = self._system(choice).solve(
+                self._Y[some], choice.alpha, self._weight[some], left_out=self._left_out[some]
+            )
+            assert solution.loo_residuals is not None  # noqa: S101, for the type checker
+            self._judged = {choice: solution.loo_residuals}  # the last one is asked for several times
+        return some, self._judged[choice]
 
     def _errors_on(self, pairs: Sequence[tuple[str, Choice]]) -> Array:
         """Return the errors of choices on the leaves of some metric, their own or another, and the seconds: (m, 2)."""

@@ -1,7 +1,7 @@
 """The second candidate of tuned estimators: ridge regression on a map of low-order interactions, for noisy tables."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +16,8 @@ from mercer.kernels import Gaussian, Kernel, Laplacian, ScaledColumns, Stationar
 from mercer.kernels.evaluation.bandwidth import median_distance
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.learners.local.metrics import UNIT_ROWS, MetricFit, MetricRows, feature_error
+from mercer.learners.local.trial_log import timed
+from mercer.learners.local.walk import Walks, error_of
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 from mercer.state import Member, Reals, Stored, part
 from mercer.stats import Moments
@@ -56,31 +58,37 @@ class LowOrderChoice:
         return f"{self.family}, order {self.order:g}, {where}"
 
 
-def low_order_choices(sample: MetricRows, diagonal: MetricFit) -> Iterator[LowOrderChoice]:
-    """Yield choices on a sample of prepared rows: families and orders without a metric, the best with a diagonal one.
+Timed = list[tuple[LowOrderChoice, float]]
 
-    Each begins at its first length scale. For the better order of each family, then for the best one with a metric, the
-    length scale is halved or doubled while the error falls.
+
+def low_order_choices(sample: MetricRows, diagonal: MetricFit) -> Iterator[Timed]:
+    """Yield choices with seconds, those that are tried at once together, on a sample of prepared rows.
+
+    All families and orders begin at their first length scales, without a metric. For the better order of each family,
+    then for the best one with a diagonal metric, the length scale is halved or doubled while the error falls.
     """
     n_columns = sample.X.shape[1]
     plain = _Lengths(sample, "no", np.ones(n_columns))
-    found: list[LowOrderChoice] = []
-    for family in _FAMILIES:
-        firsts = []
-        for order in ORDERS[: 1 if n_columns <= ORDERS[0] else None]:
-            firsts.append(plain.tried(family, order, _FAMILIES[family][1]))
-            yield firsts[-1]
-        found.append(min(firsts, key=lambda choice: choice.error))
-        for choice in plain.walk(found[-1]):
-            found.append(choice)
-            yield choice
+    orders = ORDERS[: 1 if n_columns <= ORDERS[0] else None]
+    firsts = [plain.at(family, order, length) for family, (_, length) in _FAMILIES.items() for order in orders]
+    yield (found := timed(plain.tried, firsts))
+    starts = [min((one for one, _ in found if one.family == family), key=error_of) for family in _FAMILIES]
+    walked_to = yield from _walk(plain, starts)
+    best = min(walked_to, key=error_of)
     if n_columns > 1:
-        best = min(found, key=lambda choice: choice.error)
         weighted = _Lengths(sample, "diagonal", np.diagonal(diagonal.transform))
-        first = weighted.tried(best.family, best.order, best.length)
-        yield first
-        if first.error < best.error:
-            yield from weighted.walk(first)
+        yield (found := timed(weighted.tried, [weighted.at(best.family, best.order, best.length)]))
+        if found[0][0].error < best.error:
+            yield from _walk(weighted, [found[0][0]])
+
+
+def _walk(lengths: "_Lengths", starts: list[LowOrderChoice]) -> Generator[Timed, None, list[LowOrderChoice]]:
+    """Yield the steps of walks along length scales; return where these end."""
+    walks = Walks(starts, lengths.neighbour)
+    while walks.steps:
+        yield (found := timed(lengths.tried, walks.steps))
+        walks.take([choice for choice, _ in found])
+    return walks.best
 
 
 class _Lengths:
@@ -92,27 +100,25 @@ class _Lengths:
         rows = sample.X[some] * weights.astype(sample.X.dtype)
         self._unit = median_distance("low order", squared_distances, rows, sample.weight[some]) ** 0.5
 
-    def walk(self, first: LowOrderChoice) -> Iterator[LowOrderChoice]:
-        """Yield choices with shorter or longer length scales while the error falls."""
-        best = first
-        for factor in (0.5, 2.0):
-            while _LENGTHS[0] < best.length * factor < _LENGTHS[1]:
-                other = self.tried(best.family, best.order, best.length * factor)
-                yield other
-                if other.error >= best.error:
-                    break
-                best = other
-            if best is not first:
-                return
-
-    def tried(self, family: str, order: float, length: float) -> LowOrderChoice:
-        """Return a choice with its error."""
-        sample = self._sample
-        unit = self._unit * min(1.0, order / sample.X.shape[1]) ** 0.5
+    def at(self, family: str, order: float, length: float) -> LowOrderChoice:
+        """Return a choice that was not tried yet."""
+        unit = self._unit * min(1.0, order / self._sample.X.shape[1]) ** 0.5
         kernel = ScaledColumns(_FAMILIES[family][0](length * unit), tuple(self._weights.tolist()))
-        features = FourierFeatures(kernel, n_components=sample.n_components, order=order, random_state=sample.seed)
+        return LowOrderChoice(self._metric, family, order, length, kernel, np.inf, np.inf)
+
+    def neighbour(self, choice: LowOrderChoice, way: int) -> LowOrderChoice | None:
+        """Return the choice of half or twice the length scale, None beyond the bounds."""
+        length = choice.length * 2.0**way
+        return self.at(choice.family, choice.order, length) if _LENGTHS[0] < length < _LENGTHS[1] else None
+
+    def tried(self, choice: LowOrderChoice) -> LowOrderChoice:
+        """Return a choice with its error, and the ridge of this error."""
+        sample = self._sample
+        features = FourierFeatures(
+            choice.kernel, n_components=sample.n_components, order=choice.order, random_state=sample.seed
+        )
         error, alpha = feature_error(features.fit(sample.X), sample)
-        return LowOrderChoice(self._metric, family, order, length, kernel, alpha, error)
+        return replace(choice, alpha=alpha, error=error)
 
 
 @part("LowOrderRidge")
@@ -192,7 +198,7 @@ class LowOrderRidge:
         return out + self.intercept
 
     def _residuals(self, rows: Array, held: HeldTargets[Targets], moments: Moments, root: Array) -> Array:
-        inverse = solve_triangular(root, np.eye(len(root)), lower=True).astype(rows.dtype, order="C")
+        inverse = triangular.inverse(np.asfortranarray(root)).astype(rows.dtype, order="C")
         mean, coef = moments.feature_mean.astype(rows.dtype), self.coef.astype(rows.dtype)
         residuals = np.empty_like(held.Y)
 

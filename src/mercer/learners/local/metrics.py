@@ -1,6 +1,6 @@
 """Metrics learned from gradients: directions in which the target does not change are shortened."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ from mercer.features import FeatureMap, OrthogonalFeatures
 from mercer.kernels import Gaussian
 from mercer.kernels.evaluation.bandwidth import median_distance
 from mercer.kernels.evaluation.distances import squared_distances
-from mercer.parallel import one_blas_thread
+from mercer.learners.local.walk import error_of
+from mercer.parallel import on_threads, one_blas_thread
 from mercer.solvers import ridge_path
 from mercer.solvers.local.gradients import gradient_outer_product
 from mercer.solvers.ridge.ridge_path import RidgePath
@@ -82,20 +83,25 @@ class MetricRows:
 
 def first_fit(rows: MetricRows) -> MetricFit:
     """Fit without a metric, at the best of a few length scales."""
-    fits = MetricTrials(rows, np.eye(rows.X.shape[1]))
-    best = fits.fit(_LENGTHS[0])
-    for length in _LENGTHS[1:]:
-        other = fits.fit(length)
-        if other.error >= best.error:
-            break
-        best = other
-    return best
+    return first_fits([rows])[0]
+
+
+def first_fits(samples: Sequence[MetricRows]) -> list[MetricFit]:
+    """Fit several samples without a metric, each at the best of a few length scales, side by side."""
+    trials = on_threads(lambda rows: MetricTrials(rows, np.eye(rows.X.shape[1])), samples)
+    tried = _fitted([(one, _LENGTHS[:2]) for one in trials])
+    for length in _LENGTHS[2:]:
+        # A sample ends at the first length scale that is worse than the one before.
+        lengths = [[length] if fits[-1].error < fits[-2].error else [] for fits in tried]
+        more = _fitted(list(zip(trials, lengths, strict=True)))
+        tried = [[*fits, *(new or fits[-1:])] for fits, new in zip(tried, more, strict=True)]
+    return [min(fits, key=error_of) for fits in tried]
 
 
 def learned_metrics(
-    first: MetricFit, rows: MetricRows, more: MetricRows | None = None, *, full: bool, n_rounds: int = 3
-) -> Iterator[MetricFit]:
-    """Yield the fit of each round: the metric of a round is the root of the gradients of the round before.
+    first: MetricFit, rows: MetricRows, more: MetricRows | None = None, *, full: Sequence[bool], n_rounds: int = 3
+) -> Iterator[list[MetricFit | None]]:
+    """Yield the fits of each round: the metric of a round is the root of the gradients of the round before.
 
     Parameters
     ----------
@@ -105,22 +111,46 @@ def learned_metrics(
         The rows whose errors choose length scales.
     more : MetricRows, optional
         More rows, or features, for the fits that give gradients: one per round.
-    full : bool
-        Whether directions are rotated, or columns scaled only.
+    full : sequence of bool
+        The metrics to learn: whether directions are rotated, or columns scaled only. All are learned side by side; the
+        fit of one that has ended is None.
     """
-    best = last = first
+    best = dict.fromkeys(range(len(full)), first)
+    last = dict(best)
     for _ in range(n_rounds):
-        transform = _root(last.gradients, full=full)
-        fits = MetricTrials(rows, transform)
-        tried = [fits.fit(factor * last.length) for factor in (1, _NARROWER)]
-        if tried[1].error >= tried[0].error:
-            tried.append(fits.fit(_WIDER * last.length))
-        last = min(tried, key=lambda fit: fit.error)
-        last = last if more is None else MetricTrials(more, transform).fit(last.length)
-        yield last
-        if not last.error < _BETTER * best.error:
+        found = _next_round({which: (full[which], fit) for which, fit in last.items()}, rows, more)
+        yield [found.get(which) for which in range(len(full))]
+        last = {which: fit for which, fit in found.items() if fit.error < _BETTER * best[which].error}
+        if not last:
             return
-        best = last
+        best |= last
+
+
+def _next_round(
+    metrics: Mapping[int, tuple[bool, MetricFit]], rows: MetricRows, more: MetricRows | None
+) -> dict[int, MetricFit]:
+    """Return the next fit of each metric, given whether it is full, and its last fit."""
+    before = [fit for _, fit in metrics.values()]
+    transforms = [_root(fit.gradients, full=full) for full, fit in metrics.values()]
+    trials = on_threads(lambda transform: MetricTrials(rows, transform), transforms)
+    lengths = [[fit.length, _NARROWER * fit.length] for fit in before]
+    tried = _fitted(list(zip(trials, lengths, strict=True)))
+    wider = [
+        [_WIDER * fit.length] if same.error <= narrower.error else []
+        for fit, (same, narrower) in zip(before, tried, strict=True)
+    ]
+    tried = [fits + others for fits, others in zip(tried, _fitted(list(zip(trials, wider, strict=True))), strict=True)]
+    best = [min(fits, key=error_of) for fits in tried]
+    if more is not None:
+        best = on_threads(lambda fit: MetricTrials(more, fit.transform).fit(fit.length), best)
+    return dict(zip(metrics, best, strict=True))
+
+
+def _fitted(wanted: Sequence[tuple["MetricTrials", Sequence[float]]]) -> list[list[MetricFit]]:
+    """Return the fits of trials at some length scales each, all side by side."""
+    tasks = [(trials, length) for trials, lengths in wanted for length in lengths]
+    found = iter(on_threads(lambda task: task[0].fit(task[1]), tasks))
+    return [[next(found) for _ in lengths] for _, lengths in wanted]
 
 
 class MetricTrials:

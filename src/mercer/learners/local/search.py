@@ -10,13 +10,15 @@ from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
 from mercer.kernels import Kernel
 from mercer.learners.local.choice import FAMILIES, Choice
-from mercer.learners.local.leaf_trials import LeafTrials, error_of
+from mercer.learners.local.leaf_trials import LeafTrials
 from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, sample_features
-from mercer.learners.local.metrics import MetricFit, MetricRows, first_fit, learned_metrics
+from mercer.learners.local.metrics import MetricFit, MetricRows, first_fits, learned_metrics
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
-from mercer.learners.local.trial_log import OutOfTimeError, TrialLog, timed
+from mercer.learners.local.trial_log import OutOfTimeError, TrialLog
 from mercer.learners.local.units import error_units
+from mercer.learners.local.walk import error_of
+from mercer.parallel import on_threads
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
 _SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
@@ -70,6 +72,9 @@ class Search:
     leaders : sequence of Choice
         The best choices of a search of nearly the same columns, the best first. This search then tries their metrics
         and kernels, with few others, and improves the best alone.
+    is_promising : callable
+        Called with the numbers of the rows that judged the best of the first kernels, and its leave-one-out residuals
+        (n, k): whether it is worth improving. Else it is the choice.
     tell : callable
         Called with each trial.
     """
@@ -86,12 +91,13 @@ class Search:
         keep_interrupted: bool = False,
         methods: Sequence[str] = METHODS,
         leaders: Sequence[Choice] = (),
+        is_promising: Callable[[Array, Array], bool] = lambda rows, residuals: True,
         tell: Callable[[Trial], None] = lambda trial: None,
     ):
         self._raw, self._Y, self._weight, self._left_out = rows, held.Y, held.weight, held.left_out
         self._held, self._dtype, self._leaf_rows = held, dtype, leaf_rows
         self._keep_interrupted, self._methods = keep_interrupted, methods
-        self.leaders = list(leaders)
+        self.leaders, self._is_promising = list(leaders), is_promising
         self._variance = error_units(held)
         self._rng = np.random.RandomState(seed)
         self._seed = seed
@@ -162,14 +168,14 @@ class Search:
         sample = replace(self._metric_rows(self._rows[some], some), n_components=n_features)
         share = self._weight[some] / self._weight[some].sum()
         bound = _NEAR * float(np.mean(share @ local_residuals[some] ** 2 / self._variance))
-        best, start = None, time.monotonic()
-        for choice in low_order_choices(sample, self.metrics["diagonal"]):
-            self.log.note("low order", str(choice), choice.error, start)
-            start = time.monotonic()
-            best = choice if best is None or choice.error < best.error else best
-            if self.log.is_late() or best.error > _HOPELESS * bound:
+        found: list[LowOrderChoice] = []
+        for some_choices in low_order_choices(sample, self.metrics["diagonal"]):
+            for choice, seconds in some_choices:
+                self.log.add(Trial("low order", str(choice), choice.error, seconds))
+                found.append(choice)
+            if self.log.is_late() or min(found, key=error_of).error > _HOPELESS * bound:
                 break
-        return best if best is not None and best.error <= bound else None
+        return min((choice for choice in found if choice.error <= bound), key=error_of, default=None)
 
     def kernel(self, choice: Choice) -> Kernel:
         """Return the kernel of a choice, of scaled rows."""
@@ -190,17 +196,20 @@ class Search:
         """Take the scaling with the least error of a fit without a metric."""
         some = self._some = self._sample(_SAMPLE_ROWS)
 
-        def scaled(method: str) -> tuple[ColumnScaling, MetricFit] | None:
+        def scaled(method: str) -> tuple[ColumnScaling, MetricRows] | None:
             if method != self._methods[0] and self.log.is_late():
                 return None
             scaling = ColumnScaling.of(self._raw, method, np.random.RandomState(self._seed), self._weight)
-            rows = scaling.transform(self._raw[some], self._dtype)
-            return scaling, first_fit(self._metric_rows(rows, some))
+            return scaling, self._metric_rows(scaling.transform(self._raw[some], self._dtype), some)
 
-        found = [(*one, seconds) for one, seconds in timed(scaled, self._methods) if one is not None]
-        for scaling, fit, seconds in found:
+        start = time.monotonic()
+        scalings = [one for one in on_threads(scaled, self._methods) if one is not None]
+        fits = first_fits([rows for _, rows in scalings])
+        seconds = (time.monotonic() - start) / len(fits)
+        found = [(scaling, fit) for (scaling, _), fit in zip(scalings, fits, strict=True)]
+        for scaling, fit in found:
             self.log.add(Trial("columns", scaling.method, fit.error, seconds))
-        best, self._first, _ = min(found, key=lambda one: one[1].error)
+        best, self._first = min(found, key=lambda one: one[1].error)
         return best
 
     def _learn_metrics(self) -> None:
@@ -209,23 +218,24 @@ class Search:
         wanted = len(self._rows) // _ROWS_PER_METRIC_FEATURE
         n_features = int(np.clip(wanted, _SAMPLE_FEATURES, _MOST_METRIC_FEATURES))
         sample, more = self._metric_rows(self._rows[self._some], self._some), None
-        if n_features > _SAMPLE_FEATURES:
+        if n_features > _SAMPLE_FEATURES and not self.leaders:
             some = self._sample(n_features * (_SAMPLE_ROWS // _SAMPLE_FEATURES))
             more = self._metric_rows(self._rows[some], some, n_features)
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         names = [name for name in ("diagonal", "full") if not self.leaders or name in led]
 
-        def learned(name: str) -> list[MetricFit]:
-            fits, rounds = learned_metrics(first, sample, more, full=name == "full"), list[MetricFit]()
-            while not self.log.is_late() and (fit := next(fits, None)) is not None:
-                rounds.append(fit)
-            return rounds
-
-        for name, (rounds, seconds) in zip(names, timed(learned, names), strict=True):
-            for fit in rounds:
-                self.log.add(Trial("metric", name, fit.error, seconds / len(rounds)))
-            self.metrics[name] = min([first, *rounds], key=lambda one: one.error)
-        best_of_all = min([first, *self.metrics.values()], key=lambda one: one.error)
+        rounds: dict[str, list[MetricFit]] = {name: [] for name in names}
+        start = time.monotonic()
+        for fits in learned_metrics(first, sample, more, full=[name == "full" for name in names]):
+            new = [(name, fit) for name, fit in zip(names, fits, strict=True) if fit is not None]
+            for name, fit in new:
+                self.log.add(Trial("metric", name, fit.error, (time.monotonic() - start) / len(new)))
+                rounds[name].append(fit)
+            start = time.monotonic()
+            if self.log.is_late():
+                break
+        self.metrics |= {name: min([first, *fits], key=error_of) for name, fits in rounds.items()}
+        best_of_all = min([first, *self.metrics.values()], key=error_of)
         self.importances = np.maximum(np.diagonal(best_of_all.gradients), 0.0)
         if self.metrics.get("full") is first:
             del self.metrics["full"]
@@ -243,6 +253,8 @@ class Search:
         starts = [min((one for one in tried if (one.metric, one.family) == pair), key=error_of) for pair in pairs]
         starts = leaves.in_one_unit(starts)
         walkers = sorted(starts, key=error_of)[: 1 if self.leaders else _WALKERS]
+        if not self._is_promising(*leaves.judged(walkers[0])):
+            return walkers[0]
         self.leaders = sorted(leaves.walk_all("scale", walkers, scale=2.0), key=error_of)
         best = self.leaders[0]
         best = leaves.walk("alpha", best, alpha=3.0)

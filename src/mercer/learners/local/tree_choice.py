@@ -25,17 +25,22 @@ _LEAST_ROWS = 500
 _MOST_TARGETS = 16
 # The error of a search with columns of trees, relative to that of a mean with trees, below which the columns are taken.
 _CLEARLY = 0.95
+# The first kernels of a search with columns of trees may have this multiple of the error that takes the columns: what
+# improves them later lowers the error by a few percent at most.
+_PROMISING = 1.03
 # Trees of the first fold are not worth the other folds if their error is this multiple of that without trees, and that
 # of a mean of both is more than this part of it, on at least so many rows that have judged both.
 _BEHIND, _WORTHWHILE, _LEAST_JUDGED = 1.15, 0.99, 100
 
-NewSearch = Callable[[Array, Sequence[str], Sequence[Choice]], Search]
+IsPromising = Callable[[Array, Array], bool]
+NewSearch = Callable[[Array, Sequence[str], Sequence[Choice], IsPromising], Search]
 
 
 @dataclass(frozen=True)
 class Found:
     """The result of a search: how columns become numbers and how these are scaled, the rows, and the choice.
 
+    ``judged`` are the rows that have judged the choice before its last ridge, and its leave-one-out residuals (n, k).
     ``trees`` are trees that were fitted and are no columns, with predictions (n, k) of each row by trees that have not
     seen it: a mean of both models may be better than each. ``share`` is theirs in the best mean on a few leaves.
     """
@@ -45,6 +50,7 @@ class Found:
     scaling: ColumnScaling
     rows: Array
     choice: Choice
+    judged: tuple[Array, Array] | None = None
     trees: tuple[BoostedTrees, Array] | None = None
     share: float = 0.0
 
@@ -52,7 +58,14 @@ class Found:
     def of(cls, encoding: TableEncoding, search: Search) -> "Found":
         """Run a search."""
         with one_blas_thread():  # products on two threads round differently: a near tie would be decided by chance
-            return cls(encoding, search, *search.run())
+            scaling, rows, choice = search.run()
+            judged = search.judged(choice) if search.log.ended == "done" else None
+            return cls(encoding, search, scaling, rows, choice, judged)
+
+    def refined(self) -> "Found":
+        """Return this with the last ridge. The leaves that choose it are those of the final model, and more."""
+        with one_blas_thread():
+            return replace(self, choice=self.search.refined(self.choice))
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,8 @@ class TreeChoice:
     held : HeldTargets
         Targets of about variance 1.
     new_search : callable
-        Makes a search of numbers, given which scalings to try, and the best choices of an earlier search.
+        Makes a search of numbers, given which scalings to try, the best choices of an earlier search, and a function
+        that tells whether the best of the first kernels is worth improving.
     seed : int
     loss : Loss
         What the trees make small.
@@ -88,15 +102,10 @@ class TreeChoice:
 
     def best(self, encoding: TableEncoding, trials: Sequence[Trial] = ()) -> Found:
         """Return the search of the lower error; its trials are those given and those of both searches."""
-        found = self._chosen(encoding, trials)
-        with one_blas_thread():
-            return replace(found, choice=found.search.refined(found.choice))
-
-    def _chosen(self, encoding: TableEncoding, trials: Sequence[Trial]) -> Found:
-        search = self.new_search(self.numbers, METHODS, ())
+        search = self.new_search(self.numbers, METHODS, (), lambda rows, residuals: True)
         for trial in trials:
             search.log.add(trial)
-        plain = Found.of(encoding, search)
+        plain = Found.of(encoding, search).refined()
         few = len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS
         if few or search.log.ended != "done":
             return plain
@@ -116,10 +125,10 @@ class TreeChoice:
         if other.search.log.ended == "interrupted":
             search.log.ended = "interrupted"
             return plain
-        if other.search.log.ended != "done" or not self._gain(plain, other, trees[1]) < _CLEARLY:
+        if other.judged is None or not self._gain(plain, *other.judged) < _CLEARLY:
             return plain
         other.search.log.trials = search.log.trials
-        return other
+        return other.refined()
 
     def _trees(self, plain: Found) -> tuple[BoostedTrees, Array] | None:
         start = time.monotonic()
@@ -145,7 +154,7 @@ class TreeChoice:
 
     @staticmethod
     def _judged(found: Found) -> tuple[Array, Array]:
-        """Return the numbers of the rows that judged a choice, and its leave-one-out residuals."""
+        """Return the numbers of the rows that judged a choice last, and its leave-one-out residuals."""
         with one_blas_thread():
             return found.search.judged(found.choice)
 
@@ -155,18 +164,19 @@ class TreeChoice:
         share = blend(residuals, of_trees, self.held.weight[rows], error_units(self.held))
         return share, (1 - share) * residuals + share * of_trees
 
-    def _gain(self, plain: Found, other: Found, predicted: Array) -> float:
-        """Return the error of a search with columns of trees, relative to that of the best mean without such columns.
+    def _gain(self, plain: Found, rows: Array, residuals: Array) -> float:
+        """Return the error of a choice with columns of trees, relative to that of the best mean without such columns.
 
-        The leaves of both searches hold different rows, some of them harder. Both errors are in units of the error of
-        the trees, ``predicted`` (n, k), on the same rows.
+        ``residuals`` (n, k) are those of the choice on the rows that have judged it. These are not the rows that have
+        judged ``plain``, and some of them are harder. Both errors are in units of the error of the trees on the same
+        rows.
         """
-        rows, residuals = self._judged(plain)
-        others, with_columns = self._judged(other)
-        of_trees = self.held.Y - predicted
-        mean = (1 - plain.share) * residuals + plain.share * of_trees[rows]
-        units = [max(self._error(of_trees[some], some), np.finfo(np.float64).tiny) for some in (rows, others)]
-        return self._error(with_columns, others) / units[1] / max(self._error(mean, rows) / units[0], 1e-300)
+        assert plain.trees is not None and plain.judged is not None  # noqa: S101, PT018, for the type checker
+        of_trees = self.held.Y - plain.trees[1]
+        own, alone = plain.judged
+        mean = (1 - plain.share) * alone + plain.share * of_trees[own]
+        units = [max(self._error(of_trees[some], some), np.finfo(np.float64).tiny) for some in (own, rows)]
+        return self._error(residuals, rows) / units[1] / max(self._error(mean, own) / units[0], 1e-300)
 
     def _error(self, residuals: Array, rows: Array) -> float:
         """Return the mean square of the residuals of some rows in units of the variance of all."""
@@ -174,5 +184,9 @@ class TreeChoice:
         return float(np.mean(share @ residuals**2 / error_units(self.held)))
 
     def _with_trees(self, plain: Found, trees: BoostedTrees, predicted: Array) -> Found:
-        search = self.new_search(np.hstack([self.numbers, predicted]), [plain.scaling.method], plain.search.leaders)
+        def is_promising(rows: Array, residuals: Array) -> bool:
+            return self._gain(plain, rows, residuals) < _PROMISING * _CLEARLY
+
+        numbers, methods = np.hstack([self.numbers, predicted]), [plain.scaling.method]
+        search = self.new_search(numbers, methods, plain.search.leaders, is_promising)
         return Found.of(plain.encoding.with_trees(trees), search)

@@ -28,7 +28,7 @@ from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Search
 from mercer.learners.local.training_table import OtherRows, TrainingTable, rows_to_hold
-from mercer.learners.local.tree_choice import Found, TreeChoice
+from mercer.learners.local.tree_choice import Found, IsPromising, TreeChoice
 from mercer.learners.local.units import error_units
 from mercer.learners.training_rows import training_rows
 from mercer.parallel import one_blas_thread
@@ -195,7 +195,9 @@ class TunedEstimator(BlendedScores, Generic[T]):
         numbers = encoding.training_numbers(table, standardised.Y, held.weight, seed)
         deadline = np.inf if self.time_budget is None else start + _SEARCH_SHARE * self.time_budget
 
-        def new_search(numbers: Array, methods: Sequence[str], leaders: Sequence[Choice]) -> Search:
+        def new_search(
+            numbers: Array, methods: Sequence[str], leaders: Sequence[Choice], is_promising: IsPromising
+        ) -> Search:
             return Search(
                 numbers,
                 standardised,
@@ -206,6 +208,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
                 keep_interrupted=self.keep_interrupted,
                 methods=methods,
                 leaders=leaders,
+                is_promising=is_promising,
                 tell=self._tell,
             )
 

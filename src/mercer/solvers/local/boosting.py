@@ -22,6 +22,9 @@ DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
 # that lacks one of two columns cannot learn their interaction: of few columns it sees all.
 _ROW_SHARE, _MOST_ROWS = 0.8, 2**15
+# Rows that are seen or not together at most, and runs of them at least: rows come in random order, so that many runs
+# of them are as good a sample as any.
+_MOST_RUN, _LEAST_RUNS = 32, 256
 _COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 16
 # Columns times targets of a tree at most, unless that leaves fewer than the least columns: what a tree costs.
 _MOST_SUMS = 512
@@ -48,6 +51,10 @@ class Bins:
         edges = [_edges(X[:, j].astype(np.float64)) for j in range(X.shape[1])]
         codes = np.stack([np.searchsorted(e, X[:, j]).astype(np.uint8) for j, e in enumerate(edges)])
         return cls(edges, codes)
+
+    def ordered(self, order: Array) -> "Bins":
+        """Return the same bins with the rows in another order."""
+        return Bins(self.edges, np.take(self.codes, order, axis=1))
 
 
 def _edges(x: Array) -> Array:
@@ -88,7 +95,7 @@ def boosted(
     Y : ndarray of shape (n, k)
     weight : ndarray of shape (n,)
     inside : ndarray of int32
-        The rows that are fitted. The others are predicted only.
+        The rows that are fitted, in random order with respect to what they hold. The others are predicted only.
     seed : int
     loss : Loss, optional
         The squared error, unless given.
@@ -109,9 +116,17 @@ def boosted(
     scores = np.tile(loss.start(Y, fitted), (n_all, 1))
     while True:
         slopes, curvatures, weights = loss.derivatives(Y, scores, fitted)
-        seen = inside[rng.random_sample(len(inside)) < row_share]
+        seen = _some_runs(inside, row_share, rng)
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
         splits = columns, n_bins[columns]
         found = tree_core.grow_symmetric_tree(bins.codes, seen, slopes, weights, *splits, PENALTY, DEPTH)
         values = tree_core.step_by_symmetric_tree(bins.codes, *found, slopes, curvatures, PENALTY, RATE, scores)
         yield Tree(*found, values), scores
+
+
+def _some_runs(rows: Array, share: float, rng: np.random.RandomState) -> Array:
+    """Return a random part of some rows, run by run: a random number per row would cost as much as a small tree."""
+    run = int(np.clip(len(rows) // _LEAST_RUNS, 1, _MOST_RUN))
+    starts = np.flatnonzero(rng.random_sample(-(-len(rows) // run)) < share) * run
+    places = (starts[:, None] + np.arange(run)).ravel()
+    return np.asarray(rows[places[: np.searchsorted(places, len(rows))]])

@@ -65,8 +65,12 @@ class LogisticLoss:
         return np.asarray(np.arctanh(np.clip(weight @ Y / weight.sum(), -bound, bound)))
 
     def derivatives(self, Y: Array, scores: Array, weight: Array) -> Derivatives:
-        """Return y - tanh f and 1 - tanh^2 f, each times the weight of the row."""
-        expected = np.tanh(scores)
+        """Return y - tanh f and 1 - tanh^2 f, each times the weight of the row.
+
+        The hyperbolic tangents are in float32, which takes a fifth of the time: the cell of a tree adds many slopes,
+        and the next tree mends an error.
+        """
+        expected = np.tanh(scores.astype(np.float32)).astype(np.float64)
         slopes = Y - expected
         slopes *= weight[:, None]
         expected *= expected

@@ -20,7 +20,6 @@ from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.linalg.blas import get_blas_funcs
 from scipy.linalg.lapack import get_lapack_funcs
 
 from mercer import triangular
@@ -179,10 +178,9 @@ class LeafSystem:
             return inner, cross
 
         def part(b: int) -> tuple[Array, Array]:
-            factor = factors.get(b)
-            syrk = get_blas_funcs("syrk", (factor.Ut,))
-            V = triangular.solve(factor.lower, targets[self.leaves[b]])
-            return syrk(1.0, factor.Ut, lower=1), factor.Ut @ V
+            factor, square = factors.get(b), np.zeros(inner.shape, dtype=self.dtype, order="F")
+            triangular.add_square(square, factor.Ut)
+            return square, factor.Ut @ triangular.solve(factor.lower, targets[self.leaves[b]])
 
         for square, product in _in_order(part, len(self.leaves)):
             inner += square
@@ -216,8 +214,7 @@ class LeafSystem:
             Zt = np.empty((0, len(S)), dtype=self.dtype, order="F")
             if self._columns is not None:
                 Zt = triangular.solve(self._typed_root, self._columns(rows).T, overwrite=True)
-                syrk = get_blas_funcs("syrk", (S,))
-                S = syrk(-1.0, Zt, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
+                triangular.add_square(S, Zt, -1.0, transposed=True)
             if not self._hold:
                 return S, Zt
             self._held[b] = S, Zt
