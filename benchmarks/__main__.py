@@ -21,7 +21,7 @@ TABLES = [
     "wide_sparse",
 ]
 # Studies have arguments and results of their own.
-STUDIES = ["coverage", "stream", "structured_accuracy", "tables", "tolerance", "wide"]
+STUDIES = ["coverage", "stream", "structured_accuracy", "table_times", "tables", "tolerance", "wide"]
 
 
 def main() -> None:

@@ -276,22 +276,34 @@ void require_columns(const int32_t* columns, int64_t size, const Matrix<const ui
     if (!inside) fail("columns must lie in [0, codes.shape[0]).");
 }
 
-int64_t grow_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& rows,
-                  const Array<const double, 2>& slopes, const Array<const double, 1>& weights,
-                  const Array<const int32_t, 1>& columns, const Array<const int32_t, 1>& n_bins, double penalty,
-                  const Array<int32_t, 1>& out_columns, const Array<int32_t, 1>& out_bins) {
+void require_bins(const int32_t* n_bins, int64_t size) {
+    bool inside = true;
+    for (int64_t c = 0; c < size; ++c) inside &= n_bins[c] >= 1 && n_bins[c] <= 256;
+    if (!inside) fail("n_bins must lie in [1, 256].");
+}
+
+int64_t boost_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& rows,
+                   const Array<const int32_t, 1>& columns, const Array<const int32_t, 1>& n_bins,
+                   const Array<const double, 2>& targets, const Array<const double, 1>& weights,
+                   const Array<const double, 1>& judges, const Array<double, 2>& scores,
+                   const Array<double, 2>& expected, bool logistic, double penalty, double rate,
+                   const Array<int32_t, 1>& out_columns, const Array<int32_t, 1>& out_bins,
+                   const Array<double, 2>& out_values, const Array<double, 1>& out_errors) {
     const Matrix<const uint8_t> bins = bins_of(codes);
     if (!(penalty > 0)) fail("penalty must be positive.");
-    const auto n_targets = static_cast<int64_t>(slopes.shape(1));
-    if (n_targets < 1) fail("slopes must have a column per target.");
-    require_equal("len(weights)", static_cast<int64_t>(weights.shape(0)), "codes.shape[1]", bins.n_columns);
+    const int64_t n = bins.n_columns;
+    const auto k = static_cast<int64_t>(targets.shape(1));
+    if (k < 1) fail("targets must have a column.");
+    require_equal("len(weights)", static_cast<int64_t>(weights.shape(0)), "codes.shape[1]", n);
+    require_equal("len(judges)", static_cast<int64_t>(judges.shape(0)), "codes.shape[1]", n);
+    require_equal("len(out_errors)", static_cast<int64_t>(out_errors.shape(0)), "targets.shape[1]", k);
     const BinnedRows data = {bins.data,
-                             bins.n_columns,
+                             n,
                              vector<const int32_t>("rows", rows),
                              static_cast<int64_t>(rows.shape(0)),
-                             table<const double>("slopes", slopes, bins.n_columns, n_targets),
-                             vector<const double>("weights", weights),
-                             n_targets,
+                             nullptr,
+                             nullptr,
+                             k,
                              vector<const int32_t>("columns", columns),
                              vector<const int32_t>("n_bins", n_bins),
                              static_cast<int64_t>(columns.shape(0))};
@@ -300,41 +312,19 @@ int64_t grow_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_
     for (int64_t i = 0; i < data.n_rows; ++i) inside &= data.rows[i] >= 0 && data.rows[i] < data.n_all;
     if (!inside) fail("rows must lie in [0, codes.shape[1]).");
     require_columns(data.columns, data.n_columns, bins);
-    for (int64_t c = 0; c < data.n_columns; ++c) inside &= data.n_bins[c] >= 1 && data.n_bins[c] <= 256;
-    if (!inside) fail("n_bins must lie in [1, 256].");
-    const TreeSplits<int32_t> out = {vector<int32_t>("out_columns", out_columns), vector<int32_t>("out_bins", out_bins),
-                                     static_cast<int64_t>(out_columns.shape(0))};
-    require_equal("len(out_bins)", static_cast<int64_t>(out_bins.shape(0)), "len(out_columns)", out.depth);
-    if (out.depth > 16) fail("out_columns must hold at most 16 levels, got " + std::to_string(out.depth) + ".");
+    require_bins(data.n_bins, data.n_columns);
+    const auto depth = static_cast<int64_t>(out_columns.shape(0));
+    require_equal("len(out_bins)", static_cast<int64_t>(out_bins.shape(0)), "len(out_columns)", depth);
+    if (depth > 8) fail("out_columns must hold at most 8 levels, got " + std::to_string(depth) + ".");
+    const BoostedTree out = {
+        {vector<int32_t>("out_columns", out_columns), vector<int32_t>("out_bins", out_bins), depth},
+        table<double>("out_values", out_values, int64_t(1) << depth, k),
+        vector<double>("out_errors", out_errors)};
+    const BoostedRows boosted = {table<const double>("targets", targets, n, k), vector<const double>("weights", weights),
+                                 vector<const double>("judges", judges), table<double>("scores", scores, n, k),
+                                 table<double>("expected", expected, n, k), logistic};
     const nb::gil_scoped_release released;
-    return grow_symmetric_tree(data, penalty, out);
-}
-
-void step_by_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& columns,
-                  const Array<const int32_t, 1>& bins, const Array<const double, 2>& slopes,
-                  const Array<const double, 2>& curvatures, double penalty, double rate,
-                  const Array<double, 2>& out_values, const Array<double, 2>& scores) {
-    const Matrix<const uint8_t> binned = bins_of(codes);
-    if (!(penalty > 0)) fail("penalty must be positive.");
-    const TreeSplits<const int32_t> tree = {vector<const int32_t>("columns", columns),
-                                            vector<const int32_t>("bins", bins),
-                                            static_cast<int64_t>(columns.shape(0))};
-    require_equal("len(bins)", static_cast<int64_t>(bins.shape(0)), "len(columns)", tree.depth);
-    if (tree.depth > 8) fail("columns must hold at most 8 levels, got " + std::to_string(tree.depth) + ".");
-    require_columns(tree.columns, tree.depth, binned);
-    const int64_t n = binned.n_columns;
-    const auto k = static_cast<int64_t>(slopes.shape(1)), q = static_cast<int64_t>(curvatures.shape(1));
-    if (q != 1 && q != k) fail("curvatures must have one column, or one per target.");
-    const TreeStep step = {table<const double>("slopes", slopes, n, k),
-                           table<const double>("curvatures", curvatures, n, q),
-                           k,
-                           q,
-                           penalty,
-                           rate,
-                           table<double>("out_values", out_values, int64_t(1) << tree.depth, k),
-                           table<double>("scores", scores, n, k)};
-    const nb::gil_scoped_release released;
-    step_by_symmetric_tree(binned.data, n, tree, step);
+    return boost_symmetric_tree(data, boosted, penalty, rate, out);
 }
 
 template <class T, class I>
@@ -366,12 +356,11 @@ void bind(nb::module_& m) {
 void bind_learners(nb::module_& m) {
     bind<float>(m);
     bind<double>(m);
-    m.def("grow_symmetric_tree", &grow_tree, "codes"_a.noconvert(), "rows"_a.noconvert(), "slopes"_a.noconvert(),
-          "weights"_a.noconvert(), "columns"_a.noconvert(), "n_bins"_a.noconvert(), "penalty"_a, "out_columns"_a.noconvert(),
-          "out_bins"_a.noconvert());
-    m.def("step_by_symmetric_tree", &step_by_tree, "codes"_a.noconvert(), "columns"_a.noconvert(),
-          "bins"_a.noconvert(), "slopes"_a.noconvert(), "curvatures"_a.noconvert(), "penalty"_a, "rate"_a,
-          "out_values"_a.noconvert(), "scores"_a.noconvert());
+    m.def("boost_symmetric_tree", &boost_tree, "codes"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(),
+          "n_bins"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert(), "judges"_a.noconvert(),
+          "scores"_a.noconvert(), "expected"_a.noconvert(), "logistic"_a, "penalty"_a, "rate"_a,
+          "out_columns"_a.noconvert(), "out_bins"_a.noconvert(), "out_values"_a.noconvert(),
+          "out_errors"_a.noconvert());
     m.def("rows_in_doubt", &rows_in_doubt, "moved"_a.noconvert(), "heads"_a.noconvert(), "rests"_a.noconvert(),
           "centre_heads"_a.noconvert(), "centre_sizes"_a.noconvert(), "apart"_a.noconvert(), "slack"_a, "longest"_a,
           "norms"_a.noconvert(), "labels"_a.noconvert(), "margins"_a.noconvert(), "doubt"_a.noconvert(),

@@ -16,6 +16,7 @@ enum class Slot {
     tree_order,
     tree_sums,
     tree_cells,
+    tree_slopes,
     count
 };
 

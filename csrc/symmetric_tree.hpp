@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -32,14 +33,20 @@ struct TreeSplits {
     int64_t depth;
 };
 
-// What a tree adds to the scores of all rows.
-struct TreeStep {
-    const double* slopes;      // (n_all, n_targets)
-    const double* curvatures;  // (n_all, n_targets) or, shared by the targets, (n_all, 1)
-    int64_t n_targets, n_curvatures;
-    double penalty, rate;
-    double* values;            // (2^depth, n_targets)
-    double* scores;            // (n_all, n_targets)
+// Boosting: what the next tree is fitted to, and what it changes.
+struct BoostedRows {
+    const double* targets;  // (n_all, n_targets)
+    const double* weights;  // (n_all,): 0 for rows that are predicted only
+    const double* judges;   // (n_all,): the weights of the rows whose squared errors are summed
+    double* scores;         // (n_all, n_targets)
+    double* expected;       // (n_all, n_targets): the targets that the scores expect
+    bool logistic;          // the loss log(1 + exp(-2 y f)), else the squared error
+};
+
+struct BoostedTree {
+    TreeSplits<int32_t> splits;
+    double* values;  // (2^depth, n_targets)
+    double* errors;  // (n_targets,): weighted sums of squared errors of the judges
 };
 
 namespace symmetric_tree {
@@ -318,25 +325,79 @@ inline int64_t grow_symmetric_tree(const BinnedRows& data, double penalty, const
     }
 }
 
+namespace symmetric_tree {
+
+// Slopes (n, k) and curvatures (n, q) of the loss at the scores: q is 1 where all targets share the weight of the row.
+struct Derivatives {
+    double *slopes, *curvatures, *weights;
+    int64_t q;
+};
+
+inline Derivatives derivatives(const BoostedRows& rows, int64_t n, int64_t k) {
+    const int64_t q = rows.logistic ? k : 1;
+    auto* memory = static_cast<double*>(scratch(Slot::tree_slopes, n * (k + q + 1) * int64_t(sizeof(double))));
+    const Derivatives out = {memory, memory + n * k, q == 1 ? memory + n * k : memory + n * (k + q), q};
+    for (int64_t i = 0; i < n; ++i) {
+        const double weight = rows.weights[i];
+        double total = 0;
+        for (int64_t j = 0; j < k; ++j) {
+            const double expected = rows.expected[i * k + j];
+            out.slopes[i * k + j] = (rows.targets[i * k + j] - expected) * weight;
+            if (!rows.logistic) continue;
+            out.curvatures[i * k + j] = (1.0 - expected * expected) * weight;
+            total += out.curvatures[i * k + j];
+        }
+        out.weights[i] = rows.logistic ? total / static_cast<double>(k) : weight;
+    }
+    return out;
+}
+
+// In float: a cell adds many slopes, and the next tree mends an error.
+inline double hyperbolic_tangent(double score) {
+    const float e = std::exp(-2.0f * std::fabs(static_cast<float>(score))), t = (1.0f - e) / (1.0f + e);
+    return score < 0 ? -t : t;
+}
+
 // Write the value of each cell, a damped Newton step, and add to the scores of each row the value of its cell.
-inline void step_by_symmetric_tree(const uint8_t* codes, int64_t n_all, const TreeSplits<const int32_t>& tree,
-                                   const TreeStep& step) {
-    const std::vector<uint8_t> cell = symmetric_tree::cells(codes, n_all, tree);
-    const int64_t n_cells = int64_t(1) << tree.depth, k = step.n_targets, q = step.n_curvatures;
+inline void step(const uint8_t* codes, int64_t n, int64_t k, const Derivatives& slopes, double penalty, double rate,
+                 const BoostedRows& rows, const BoostedTree& out) {
+    const std::vector<uint8_t> cell = cells(codes, n, {out.splits.columns, out.splits.bins, out.splits.depth});
+    const int64_t n_cells = int64_t(1) << out.splits.depth, q = slopes.q;
     std::vector<double> curvatures(n_cells * q, 0.0);
-    std::fill(step.values, step.values + n_cells * k, 0.0);
-    for (int64_t i = 0; i < n_all; ++i) {
-        for (int64_t j = 0; j < k; ++j) step.values[cell[i] * k + j] += step.slopes[i * k + j];
-        for (int64_t j = 0; j < q; ++j) curvatures[cell[i] * q + j] += step.curvatures[i * q + j];
+    std::fill(out.values, out.values + n_cells * k, 0.0);
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < k; ++j) out.values[cell[i] * k + j] += slopes.slopes[i * k + j];
+        for (int64_t j = 0; j < q; ++j) curvatures[cell[i] * q + j] += slopes.curvatures[i * q + j];
     }
     for (int64_t v = 0; v < n_cells; ++v) {
         for (int64_t j = 0; j < k; ++j) {
-            step.values[v * k + j] *= step.rate / (curvatures[v * q + (q == 1 ? 0 : j)] + step.penalty);
+            out.values[v * k + j] *= rate / (curvatures[v * q + (q == 1 ? 0 : j)] + penalty);
         }
     }
-    for (int64_t i = 0; i < n_all; ++i) {
-        for (int64_t j = 0; j < k; ++j) step.scores[i * k + j] += step.values[cell[i] * k + j];
+    std::fill(out.errors, out.errors + k, 0.0);
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < k; ++j) {
+            double& score = rows.scores[i * k + j];
+            score += out.values[cell[i] * k + j];
+            const double expected = rows.logistic ? hyperbolic_tangent(score) : score;
+            const double residual = rows.targets[i * k + j] - expected;
+            rows.expected[i * k + j] = expected;
+            out.errors[j] += rows.judges[i] * residual * residual;
+        }
     }
+}
+
+}  // namespace symmetric_tree
+
+// Fit a tree to the slopes of the loss, and take a step by it. Return how many levels it has.
+inline int64_t boost_symmetric_tree(BinnedRows data, const BoostedRows& rows, double penalty, double rate,
+                                    BoostedTree out) {
+    const symmetric_tree::Derivatives slopes = symmetric_tree::derivatives(rows, data.n_all, data.n_targets);
+    data.slopes = slopes.slopes;
+    data.weights = slopes.weights;
+    out.splits.depth = grow_symmetric_tree(data, penalty, out.splits);
+    symmetric_tree::step(data.codes, data.n_all, data.n_targets, slopes, penalty, rate, rows, out);
+    return out.splits.depth;
 }
 
 }  // namespace mercer

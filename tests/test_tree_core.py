@@ -1,38 +1,41 @@
-"""Symmetric trees: results are arrays of their own, and wrong arguments are refused."""
+"""Boosted symmetric trees: results are arrays of their own, and wrong arguments are refused."""
 
 import numpy as np
 import pytest
 
 from mercer import core, tree_core
+from mercer.tree_core import BinnedRows, BoostedRows
+
+
+def rows_and_targets():
+    codes, columns = np.array([[0, 0, 1, 1], [0, 0, 0, 0]], np.uint8), np.arange(2, dtype=np.int32)
+    seen = BinnedRows(codes, np.arange(4, dtype=np.int32), columns, np.full(2, 2, np.int32))
+    Y = np.array([[-1.0], [-1.0], [3.0], [3.0]])
+    return seen, BoostedRows(Y, np.ones(4), np.array([0, 0, 0, 1.0]), np.zeros((4, 1)), np.zeros((4, 1)), False)
 
 
 def test_a_tree_and_its_step():
-    codes, rows = np.array([[0, 0, 1, 1], [0, 0, 0, 0]], np.uint8), np.arange(4, dtype=np.int32)
-    slopes, scores = np.array([[-1.0], [-1.0], [3.0], [3.0]]), np.zeros((4, 1))
-    columns, two = np.arange(2, dtype=np.int32), np.full(2, 2, np.int32)
-    found = tree_core.grow_symmetric_tree(codes, rows, slopes, np.ones(4), columns, two, 1e-9, 3)
-    assert [part.tolist() for part in found] == [[0], [0]]
-    values = tree_core.step_by_symmetric_tree(codes, *found, slopes, np.ones((4, 1)), 1e-12, 0.5, scores)
-    np.testing.assert_allclose(values, [[-0.5], [1.5]])
-    np.testing.assert_allclose(scores.ravel(), [-0.5, -0.5, 1.5, 1.5])
+    seen, boosted = rows_and_targets()
+    tree = tree_core.boost_symmetric_tree(seen, boosted, 1e-12, 0.5, 3)
+    assert (tree.columns.tolist(), tree.bins.tolist()) == ([0], [0])
+    np.testing.assert_allclose(tree.values, [[-0.5], [1.5]])
+    np.testing.assert_allclose(boosted.scores.ravel(), [-0.5, -0.5, 1.5, 1.5])
+    np.testing.assert_array_equal(boosted.expected, boosted.scores)
+    np.testing.assert_allclose(tree.errors, [2.25])
 
 
 @pytest.mark.skipif(not core.COMPILED, reason="the fallback is not checked")
 def test_wrong_arguments_are_refused_in_words():
-    codes, rows = np.zeros((2, 3), np.uint8), np.arange(3, dtype=np.int32)
-    slopes, weights, columns = np.ones((3, 1)), np.ones(3), np.arange(2, dtype=np.int32)
-    two = np.full(2, 2, np.int32)
-    with pytest.raises(ValueError, match="rows must lie in"):
-        tree_core.grow_symmetric_tree(codes, rows + 1, slopes, weights, columns, two, 1.0, 2)
-    with pytest.raises(ValueError, match="columns must lie in"):
-        tree_core.grow_symmetric_tree(codes, rows, slopes, weights, columns + 1, two, 1.0, 2)
-    with pytest.raises(ValueError, match="n_bins must lie in"):
-        tree_core.grow_symmetric_tree(codes, rows, slopes, weights, columns, 0 * two, 1.0, 2)
-    with pytest.raises(ValueError, match="penalty must be positive"):
-        tree_core.grow_symmetric_tree(codes, rows, slopes, weights, columns, two, 0.0, 2)
-    with pytest.raises(ValueError, match=r"slopes.shape\[0\] must be the number of rows"):
-        tree_core.grow_symmetric_tree(codes, rows, slopes[:2], weights, columns, two, 1.0, 2)
-    with pytest.raises(ValueError, match="at most 8 levels"):
-        tree_core.step_by_symmetric_tree(codes, *[np.zeros(9, np.int32)] * 2, slopes, slopes, 1.0, 0.1, slopes.copy())
-    with pytest.raises(ValueError, match="one column, or one per target"):
-        tree_core.step_by_symmetric_tree(codes, columns, columns, slopes, np.ones((3, 2)), 1.0, 0.1, slopes.copy())
+    seen, boosted = rows_and_targets()
+
+    def refused(match, seen=seen, boosted=boosted, penalty=1.0, depth=2):
+        with pytest.raises(ValueError, match=match):
+            tree_core.boost_symmetric_tree(seen, boosted, penalty, 0.5, depth)
+
+    refused("rows must lie in", seen._replace(rows=seen.rows + 1))
+    refused("columns must lie in", seen._replace(columns=seen.columns + 1))
+    refused("n_bins must lie in", seen._replace(n_bins=0 * seen.n_bins))
+    refused("penalty must be positive", penalty=0.0)
+    refused(r"targets.shape\[0\] must be the number of rows", boosted=boosted._replace(targets=boosted.targets[:2]))
+    refused(r"len\(judges\) must be", boosted=boosted._replace(judges=np.ones(3)))
+    refused("at most 8 levels", depth=9)

@@ -57,15 +57,18 @@ def _run(results: dict[str, dict[str, Measures]], table: sets.Table, split: int,
     waiting = [name for name in learners if f"{name}/{split}" not in runs and _has_time(runs, name, split)]
     if not waiting:
         return
-    rows = _as_categories(table.X)
-    parts = train_test_split(
-        rows, table.y, test_size=TEST_SHARE, random_state=split, stratify=_strata(table), shuffle=True
-    )
+    parts = split_parts(table, split)
     for learner in waiting:
         key = f"{learner}/{split}"
         runs[key] = _measured(learner, table.classes, split, *parts)
         _write(table.name, key, runs[key])
         print(f"{table.name:<26}{key:<22}" + "  ".join(f"{k} {v:.4f}" for k, v in runs[key].items()), flush=True)
+
+
+def split_parts(table: sets.Table, split: int) -> list:
+    """Return the rows of training and test part, text as categories, and their targets: X, X_test, y, y_test."""
+    rows, strata = _as_categories(table.X), _strata(table)
+    return train_test_split(rows, table.y, test_size=TEST_SHARE, random_state=split, stratify=strata, shuffle=True)
 
 
 def _has_time(runs: dict[str, Measures], learner: str, split: int) -> bool:

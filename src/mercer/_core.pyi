@@ -30,28 +30,24 @@ def hadamard_features(
 def cell_hashes(X: Array, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None: ...
 def absolute_distances(X: Array, fixed: Array, out: Array) -> None: ...
 def landmark_features(left: Array, right: Array, projection: Array, first: int, out: Array) -> None: ...
-def grow_symmetric_tree(
+def boost_symmetric_tree(
     codes: Array,
     rows: Array,
-    slopes: Array,
-    weights: Array,
     columns: Array,
     n_bins: Array,
-    penalty: float,
-    out_columns: Array,
-    out_bins: Array,
-) -> int: ...
-def step_by_symmetric_tree(
-    codes: Array,
-    columns: Array,
-    bins: Array,
-    slopes: Array,
-    curvatures: Array,
+    targets: Array,
+    weights: Array,
+    judges: Array,
+    scores: Array,
+    expected: Array,
+    logistic: bool,
     penalty: float,
     rate: float,
+    out_columns: Array,
+    out_bins: Array,
     out_values: Array,
-    scores: Array,
-) -> None: ...
+    out_errors: Array,
+) -> int: ...
 def scores(Z: Array, W: Array, out: Array) -> None: ...
 def descend(
     Z: Array,

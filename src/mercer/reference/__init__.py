@@ -24,7 +24,7 @@ from mercer.reference.string_keys import agreement_sums, masked_keys, string_key
 from mercer.reference.subgraph_keys import subgraph_keys
 from mercer.reference.subsequences import subsequence_sketch, subsequence_values
 from mercer.reference.substring_counts import count_substrings
-from mercer.reference.symmetric_tree import grow_symmetric_tree, step_by_symmetric_tree
+from mercer.reference.symmetric_tree import boost_symmetric_tree
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 from mercer.reference.tree_keys import fragment_keys, subtree_keys
 from mercer.reference.walk_keys import walk_keys
@@ -33,6 +33,7 @@ __all__ = [
     "absolute_distances",
     "adjacency",
     "agreement_sums",
+    "boost_symmetric_tree",
     "budget_learn",
     "cell_hashes",
     "convolve",
@@ -47,7 +48,6 @@ __all__ = [
     "fourier_features",
     "fragment_keys",
     "gaussian_exponents",
-    "grow_symmetric_tree",
     "hadamard_features",
     "hash_columns",
     "landmark_features",
@@ -67,7 +67,6 @@ __all__ = [
     "segment_sum",
     "sign_products",
     "sketch_keys",
-    "step_by_symmetric_tree",
     "string_keys",
     "subgraph_keys",
     "subsequence_sketch",

@@ -3,26 +3,42 @@
 import numpy as np
 
 from mercer._typing import Array
+from mercer.reference.types import BinnedRows, BoostedRows, BoostedTree
 
 
-def grow_symmetric_tree(
-    codes: Array,
-    rows: Array,
-    slopes: Array,
-    weights: Array,
-    columns: Array,
-    n_bins: Array,
-    penalty: float,
-    out_columns: Array,
-    out_bins: Array,
-) -> int:
+def boost_symmetric_tree(seen: BinnedRows, boosted: BoostedRows, penalty: float, rate: float, out: BoostedTree) -> int:
+    """Fit a tree to the slopes of the loss, and add to the scores of each row the value of its cell.
+
+    Return how many levels the tree has: only so many entries of ``out`` are written, and the values of as many cells.
+    """
+    slopes, curvatures, weights = _derivatives(boosted)
+    depth = _grow(seen, slopes, weights, penalty, out)
+    _step(seen.codes, slopes, curvatures, penalty, rate, boosted, out, depth)
+    return depth
+
+
+def _derivatives(boosted: BoostedRows) -> tuple[Array, Array, Array]:
+    """Return for each row the negative gradients of the loss (n, k), its curvatures (n, k) or (n, 1), and their mean.
+
+    The squared error has the residuals and 1, each times the weight of the row. The logistic loss has y - tanh f and
+    1 - tanh^2 f.
+    """
+    weight = boosted.weights[:, None]
+    slopes = (boosted.targets - boosted.expected) * weight
+    if not boosted.logistic:
+        return slopes, weight, boosted.weights
+    curvatures = (1.0 - boosted.expected**2) * weight
+    return slopes, curvatures, curvatures.mean(axis=1)
+
+
+def _grow(seen: BinnedRows, slopes: Array, weights: Array, penalty: float, out: BoostedTree) -> int:
     """Write the splits of a tree; return how many levels it has. A level without a gain ends the tree.
 
-    ``codes`` (d, n) uint8 holds the bins of all rows, column by column; the tree sees ``rows`` (m,). Each level takes
-    the column (of ``columns``, which have ``n_bins`` each) and the bin with the largest sum of g^2 / (w + penalty) over
-    the cells, g the sum of ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the
-    penalty, take off the loss. Rows of a larger bin go to the right.
+    Each level takes the column and the bin with the largest sum of g^2 / (w + penalty) over the cells, g the sum of
+    ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the penalty, take off the loss.
     """
+    codes, rows, columns, n_bins = seen
+    out_columns, out_bins = out.columns, out.bins
     sums = np.column_stack([slopes[rows], weights[rows]])
     node = np.zeros(len(rows), dtype=np.int64)
     parents: list[Array] = []
@@ -70,25 +86,27 @@ def _explained(sums: Array, penalty: float) -> Array:
     return np.asarray((sums[..., :-1] ** 2).sum(axis=-1) / (sums[..., -1] + penalty))
 
 
-def step_by_symmetric_tree(
+def _step(
     codes: Array,
-    columns: Array,
-    bins: Array,
     slopes: Array,
     curvatures: Array,
     penalty: float,
     rate: float,
-    out_values: Array,
-    scores: Array,
+    boosted: BoostedRows,
+    out: BoostedTree,
+    depth: int,
 ) -> None:
-    """Write the value of each cell, rate g / (h + penalty), and add to the ``scores`` of each row that of its cell.
+    """Write the value of each cell, rate g / (h + penalty), add those to the scores, and sum the errors of the judges.
 
-    g are sums of ``slopes`` (n, k) over the rows of a cell, and h those of ``curvatures`` (n, k) or (n, 1). The answers
-    to the questions of a tree, 0 or 1, are the binary digits of the number of a cell.
+    g are sums of ``slopes`` (n, k) over the rows of a cell, and h those of ``curvatures``. The answers to the questions
+    of a tree, 0 or 1, are the binary digits of the number of a cell.
     """
-    cells, n_cells = np.zeros(codes.shape[1], dtype=np.int64), 2 ** len(columns)
-    for column, bin_ in zip(columns.tolist(), bins.tolist(), strict=True):
+    cells, n_cells = np.zeros(codes.shape[1], dtype=np.int64), 2**depth
+    for column, bin_ in zip(out.columns[:depth].tolist(), out.bins[:depth].tolist(), strict=True):
         cells = 2 * cells + (codes[column] > bin_)
     g, h = (np.stack([np.bincount(cells, s, n_cells) for s in part.T], axis=-1) for part in (slopes, curvatures))
-    out_values[:] = rate * g / (h + penalty)
-    scores += out_values[cells]
+    out.values[:n_cells] = rate * g / (h + penalty)
+    boosted.scores[:] += out.values[cells]
+    # In float32: a cell adds many slopes, and the next tree mends an error.
+    boosted.expected[:] = np.tanh(boosted.scores.astype(np.float32)) if boosted.logistic else boosted.scores
+    out.errors[:] = boosted.judges @ (boosted.targets - boosted.expected) ** 2

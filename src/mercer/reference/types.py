@@ -64,6 +64,35 @@ class OnlineResult(NamedTuple):
     counts: Array  # (2,) int64: the number of rows processed, and the number of rows that had a loss
 
 
+class BinnedRows(NamedTuple):
+    """The rows and the columns that a symmetric tree sees."""
+
+    codes: Array  # (d, n) uint8: the bins of all rows, column by column
+    rows: Array  # (m,) int32: the rows that the tree sees
+    columns: Array  # (c,) int32: the columns that may split
+    n_bins: Array  # (c,) int32: their bins
+
+
+class BoostedRows(NamedTuple):
+    """What a boosted tree is fitted to, and what it changes. All arrays are float64, and of all n rows."""
+
+    targets: Array  # (n, k)
+    weights: Array  # (n,): 0 for rows that are predicted only
+    judges: Array  # (n,): the weights of the rows whose squared errors are summed, 0 for others
+    scores: Array  # (n, k), changed
+    expected: Array  # (n, k), changed: the targets that the scores expect
+    logistic: bool  # the loss log(1 + exp(-2 y f)) of targets +1 and -1, else the squared error
+
+
+class BoostedTree(NamedTuple):
+    """What a tree writes."""
+
+    columns: Array  # (depth,) int32
+    bins: Array  # (depth,) int32: rows of a larger bin go to the right
+    values: Array  # (2^depth, k): what each cell adds to the scores
+    errors: Array  # (k,): the weighted sums of squared errors of the judges, after this tree
+
+
 class BudgetRule(NamedTuple):
     """How a model with a budget of support vectors learns a row, and how it removes a surplus support vector."""
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.solvers.local import boosting
 from mercer.solvers.local.boosting import BINS, RATE, Bins, boosted
+from mercer.solvers.local.boosting_losses import LogisticLoss, SquaredLoss
 
 
 def test_bins_part_the_values_of_a_column(rng):
@@ -24,7 +25,7 @@ def test_bins_part_the_values_of_a_column(rng):
 def test_a_constant_column_has_one_bin():
     bins = Bins.of(np.ones((20, 1)))
     assert len(bins.edges[0]) == 0
-    tree, predicted = next(boosted(bins, np.zeros((20, 1)), np.ones(20), np.arange(20, dtype=np.int32), 0))
+    tree, predicted, _ = next(boosted(bins, np.zeros((20, 1)), np.ones(20), np.arange(20, dtype=np.int32), 0))
     assert len(tree.columns) == 0
     assert not predicted.any()
 
@@ -34,7 +35,7 @@ def test_scores_are_the_sums_of_the_cells(rng):
     bins, Y = Bins.of(X), np.column_stack([X[:, 0] > 0, X[:, 1]]).astype(float)
     Y -= Y.mean(axis=0)
     total = np.zeros_like(Y)
-    for tree, predicted in islice(boosted(bins, Y, np.ones(300), np.arange(300, dtype=np.int32), 0), 20):
+    for tree, predicted, _ in islice(boosted(bins, Y, np.ones(300), np.arange(300, dtype=np.int32), 0), 20):
         total += tree.values[tree.cells(bins.codes)]
         np.testing.assert_allclose(predicted, total)
 
@@ -43,7 +44,7 @@ def test_the_value_of_a_cell_is_a_shrunken_mean_of_residuals(rng):
     X, weight = rng.standard_normal((200, 2)), rng.uniform(0.5, 2, 200)
     bins, Y = Bins.of(X), X[:, :1] ** 2 - 1
     inside = np.arange(150, dtype=np.int32)
-    tree, _ = next(boosted(bins, Y, weight, inside, 0))
+    tree, _, _ = next(boosted(bins, Y, weight, inside, 0))
     cells = tree.cells(bins.codes)[:150]
     start = weight[inside] @ Y[inside, 0] / weight[inside].sum()
     for cell in np.unique(cells):
@@ -60,6 +61,16 @@ def test_rows_outside_change_nothing(rng):
     other[150:] += 100
     both = [list(islice(boosted(bins, y, np.ones(200), inside, 0), 30))[-1][1].copy() for y in (Y, other)]
     np.testing.assert_array_equal(*both)
+
+
+def test_errors_are_those_of_the_rows_outside(rng):
+    X, weight = rng.standard_normal((200, 3)), rng.uniform(0.5, 2, 200)
+    Y = rng.choice([-1.0, 1.0], (200, 2))
+    for loss in (SquaredLoss(), LogisticLoss()):
+        growing = boosted(Bins.of(X), Y, weight, np.arange(150, dtype=np.int32), 0, loss)
+        for _, scores, errors in islice(growing, 5):
+            expected = weight[150:] @ (Y - loss.expected(scores))[150:] ** 2
+            np.testing.assert_allclose(errors, expected, rtol=1e-5)  # tangents are in float32
 
 
 def test_a_box_is_learned(rng):

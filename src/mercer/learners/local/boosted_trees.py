@@ -12,7 +12,7 @@ from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.units import error_units
 from mercer.parallel import for_each_block, row_blocks
 from mercer.solvers.local.boosting import DEPTH, Bins, Tree, boosted
-from mercer.solvers.local.boosting_losses import LogisticLoss, Loss, SquaredLoss
+from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 from mercer.state import Count, Flag, Integers, Reals, Sizes, Stored, part, require
 
 # Folds of the rows: each is predicted by trees that have not seen it.
@@ -142,7 +142,7 @@ class CrossFit:
         self._bins, self._weight, self._seed = Bins.of(rows).ordered(order), held.weight[order], seed
         self._loss = SquaredLoss() if loss is None else loss
         variance = error_units(held)
-        if self._is_logistic:
+        if self._loss.is_logistic:
             self._centre, self._unit, self._variance = np.zeros_like(variance), np.ones_like(variance), variance
         else:
             self._centre, self._unit = held.weight @ held.Y / held.weight.sum(), np.sqrt(variance)
@@ -150,10 +150,6 @@ class CrossFit:
         self._targets = (held.Y[order] - self._centre) / self._unit
         self._ended = Event()
         self._fold = np.arange(len(rows)) % _FOLDS
-
-    @property
-    def _is_logistic(self) -> bool:
-        return isinstance(self._loss, LogisticLoss)
 
     def fit(
         self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
@@ -209,10 +205,11 @@ class CrossFit:
         others = np.flatnonzero(self._fold != f).astype(np.int32)
         trees: list[Tree] = []
         errors: list[float] = []
-        targets = self._targets[rows]
-        for tree, scores in boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss):
+        unit = self._variance * self._weight[rows].sum()
+        growing = boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss)
+        for tree, _, squares in growing:
             trees.append(tree)
-            errors.append(self._error(targets - self._loss.expected(scores[rows]), rows))
+            errors.append(float(np.mean(squares / unit)))
             if len(errors) == _EARLY and _expected_error(errors) > _HOPELESS * rival:
                 return None
             if self._ended.is_set():
@@ -221,11 +218,6 @@ class CrossFit:
                 break
         start = self._loss.start(self._targets[others], self._weight[others])
         return _Fold(rows, start, trees, errors) if min(errors) <= _NEAR * rival else None
-
-    def _error(self, residuals: Array, rows: Array) -> float:
-        """Return the mean square of some residuals in units of the variance."""
-        weight = self._weight[rows]
-        return float(np.mean(weight @ residuals**2 / self._variance) / weight.sum())
 
     def _model(self, folds: list[_Fold], n_trees: int) -> BoostedTrees:
         """Return the mean of the sums of the first trees of all folds."""
@@ -241,7 +233,7 @@ class CrossFit:
             values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit / _FOLDS
         start = np.mean([fold.start for fold in folds], axis=0)
         intercept = self._centre + self._unit * start
-        return BoostedTrees(len(self._bins.codes), columns, thresholds, values, intercept, self._is_logistic)
+        return BoostedTrees(len(self._bins.codes), columns, thresholds, values, intercept, self._loss.is_logistic)
 
 
 def _expected_error(errors: list[float]) -> float:

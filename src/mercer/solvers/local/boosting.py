@@ -14,6 +14,7 @@ import numpy as np
 from mercer import tree_core
 from mercer._typing import Array
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
+from mercer.tree_core import BinnedRows, BoostedRows
 
 # Bins per column: as many as codes of one byte. A jump lies between two bins only by luck.
 BINS = 256
@@ -86,8 +87,11 @@ class Tree:
 
 def boosted(
     bins: Bins, Y: Array, weight: Array, inside: Array, seed: int, loss: Loss | None = None
-) -> Iterator[tuple[Tree, Array]]:
-    """Yield trees without end, each with the scores (n, k) of all rows by the start of the loss and the trees so far.
+) -> Iterator[tuple[Tree, Array, Array]]:
+    """Yield trees without end, each with the scores (n, k) of all rows, and the errors (k,) of those outside.
+
+    Scores are those of the start of the loss and the trees so far. Errors are weighted sums of squared differences
+    between the targets and what the scores expect.
 
     Parameters
     ----------
@@ -111,17 +115,16 @@ def boosted(
     row_share = min(_ROW_SHARE, _MOST_ROWS / len(inside))
     n_some = min(int(np.ceil(_COLUMN_SHARE * n_columns)), _MOST_SUMS // Y.shape[1])
     n_some = min(n_columns, max(_LEAST_COLUMNS, n_some))
-    fitted = np.zeros(n_all)  # the weight of the rows that are fitted, 0 for others
-    fitted[inside] = weight[inside]
+    fitted, judges = np.zeros(n_all), weight.astype(np.float64)
+    fitted[inside], judges[inside] = weight[inside], 0.0
     scores = np.tile(loss.start(Y, fitted), (n_all, 1))
+    boosted_rows = BoostedRows(Y, fitted, judges, scores, loss.expected(scores).copy(), loss.is_logistic)
     while True:
-        slopes, curvatures, weights = loss.derivatives(Y, scores, fitted)
-        seen = _some_runs(inside, row_share, rng)
+        rows = _some_runs(inside, row_share, rng)
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
-        splits = columns, n_bins[columns]
-        found = tree_core.grow_symmetric_tree(bins.codes, seen, slopes, weights, *splits, PENALTY, DEPTH)
-        values = tree_core.step_by_symmetric_tree(bins.codes, *found, slopes, curvatures, PENALTY, RATE, scores)
-        yield Tree(*found, values), scores
+        seen = BinnedRows(bins.codes, rows, columns, n_bins[columns])
+        found = tree_core.boost_symmetric_tree(seen, boosted_rows, PENALTY, RATE, DEPTH)
+        yield Tree(found.columns, found.bins, found.values), scores, found.errors
 
 
 def _some_runs(rows: Array, share: float, rng: np.random.RandomState) -> Array:
