@@ -21,15 +21,17 @@ from mercer.learners.local.walk import error_of
 from mercer.parallel import on_threads
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
-_SAMPLE_ROWS, _SAMPLE_FEATURES = 4096, 256
+_SAMPLE_ROWS, _SAMPLE_FEATURES = 2048, 192
 # The gradients of a metric of a large table are those of one feature for so many of its rows, at most so many features,
 # and sixteen rows per feature: the final model of such a table costs more than its metric.
-_ROWS_PER_METRIC_FEATURE, _MOST_METRIC_FEATURES = 64, 512
+_ROWS_PER_METRIC_FEATURE, _MOST_METRIC_FEATURES, _ROWS_OF_METRIC_FEATURE = 64, 512, 16
+# Rounds of a metric at most, and of one that an earlier search knows nearly: it needs the weight of a new column.
+_ROUNDS, _LED_ROUNDS = 3, 1
 # Rows per feature of these fits, and features, at least.
 _ROWS_PER_FEATURE, _LEAST_FEATURES = 4, 64
 # Leaves and landmarks of the fits that choose a kernel, and rows per leaf at most: half of the usual leaf, at an eighth
 # of the cost. Small tables have leaves of twice as many rows. Smaller leaves are more, with as many rows in all.
-_LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 4, 128, 512, 4096
+_LEAVES, _LANDMARKS, _LEAF_ROWS, _SMALL_TABLE = 3, 32, 512, 4096
 # Leaves, rows per leaf and landmarks of the fits that choose the last ridge, and the step: the final leaves are larger.
 _LAST_LEAVES, _LAST_LEAF_ROWS, _LAST_LANDMARKS, _LAST_STEP = 5, 1024, 128, 3.0
 # Kernels that are tried with each metric. That of L1 distances is no kernel of rotated columns.
@@ -219,14 +221,15 @@ class Search:
         n_features = int(np.clip(wanted, _SAMPLE_FEATURES, _MOST_METRIC_FEATURES))
         sample, more = self._metric_rows(self._rows[self._some], self._some), None
         if n_features > _SAMPLE_FEATURES and not self.leaders:
-            some = self._sample(n_features * (_SAMPLE_ROWS // _SAMPLE_FEATURES))
+            some = self._sample(n_features * _ROWS_OF_METRIC_FEATURE)
             more = self._metric_rows(self._rows[some], some, n_features)
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         names = [name for name in ("diagonal", "full") if not self.leaders or name in led]
 
         rounds: dict[str, list[MetricFit]] = {name: [] for name in names}
         start = time.monotonic()
-        for fits in learned_metrics(first, sample, more, full=[name == "full" for name in names]):
+        n_rounds = _LED_ROUNDS if self.leaders else _ROUNDS
+        for fits in learned_metrics(first, sample, more, full=[name == "full" for name in names], n_rounds=n_rounds):
             new = [(name, fit) for name, fit in zip(names, fits, strict=True) if fit is not None]
             for name, fit in new:
                 self.log.add(Trial("metric", name, fit.error, (time.monotonic() - start) / len(new)))
@@ -273,8 +276,10 @@ class Search:
         """Return the ridge at which all kernels are tried: the best of one kernel, in powers of 10.
 
         It begins at the ridge of the best quick fit, which has few features. Noise is a property of the targets: with a
-        ridge of its own, a metric would win or lose by that.
+        ridge of its own, a metric would win or lose by that. So an earlier search of the same targets knows it.
         """
+        if self.leaders:
+            return self.leaders[0].alpha
         metric = min(self.metrics, key=lambda name: self.metrics[name].error)
         metric, family = next((pair for pair in pairs if pair[0] == metric), next(iter(pairs)))
         first = Choice(metric, family, pairs[metric, family][0], self._first_alpha)
