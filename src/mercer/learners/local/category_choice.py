@@ -16,7 +16,7 @@ from mercer.learners.local.target_statistics import coded_columns
 from mercer.learners.local.trial_log import timed
 
 # Rows that judge, and features of their fits. The statistics come from the other rows, at least half of all.
-_ROWS, _FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 2048, 192, 4, 64
+_ROWS, _FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 2048, 256, 4, 64
 # Targets that have a column of statistics each, at most.
 _MOST_TARGETS = 16
 

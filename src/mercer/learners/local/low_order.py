@@ -26,7 +26,7 @@ from mercer.stats import Moments
 ORDERS = (2.0, 4.0)
 # Features at most, and rows per feature at least, of the fit on all rows; features of fits on a sample.
 _FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 1024, 4, 64
-_SAMPLE_FEATURES = 192
+_SAMPLE_FEATURES = 256
 # What a ridge is multiplied by where the sums of float32 products have no Cholesky factor with it.
 _GROWTH = 4.0
 # Rows per block.

@@ -21,7 +21,7 @@ from mercer.learners.local.walk import error_of
 from mercer.parallel import on_threads
 
 # Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
-_SAMPLE_ROWS, _SAMPLE_FEATURES = 2048, 192
+_SAMPLE_ROWS, _SAMPLE_FEATURES = 2048, 256
 # The gradients of a metric of a large table are those of one feature for so many of its rows, at most so many features,
 # and sixteen rows per feature: the final model of such a table costs more than its metric.
 _ROWS_PER_METRIC_FEATURE, _MOST_METRIC_FEATURES, _ROWS_OF_METRIC_FEATURE = 64, 512, 16

@@ -270,7 +270,7 @@ class TunedClassifier(ClassifierMixin, TunedEstimator[Classes]):
         time_budget: float | None = None,
         n_trees: int = 3,
         leaf_rows: int | None = None,
-        n_landmarks: int = 256,
+        n_landmarks: int = 128,
         max_rows: int | None = None,
         class_weight: ClassWeight = None,
         keep_interrupted: bool = False,

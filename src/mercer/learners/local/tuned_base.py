@@ -80,7 +80,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         time_budget: float | None = None,
         n_trees: int = 3,
         leaf_rows: int | None = None,
-        n_landmarks: int = 256,
+        n_landmarks: int = 128,
         max_rows: int | None = None,
         keep_interrupted: bool = False,
         random_state: Seed = None,
