@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer import Columns, Gaussian, SameCategory
+from mercer import Columns, Gaussian, Laplacian, SameCategory
 from mercer.testing import check_kernel
 
 CODES = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 1.0], [0.0, 1.0], [3.0, 1.0]])
@@ -31,3 +31,13 @@ def test_the_multitask_kernel(rng):
 def test_a_negative_offset_is_refused():
     with pytest.raises(ValueError, match="SameCategory: offset must be a finite number >= 0, got -1"):
         SameCategory(offset=-1)
+
+
+def test_indicators_in_an_l1_laplacian_are_a_kernel_of_categories_in_the_product(rng):
+    """So tuned estimators, which try the L1 Laplacian on columns of 0 and 1, try this product as well."""
+    codes, numbers, gamma, weight = rng.randint(4, size=30), rng.standard_normal((30, 2)), 0.7, 0.4
+    indicators = weight * (codes[:, None] == np.arange(4))
+    rho = np.exp(-2 * gamma * weight)  # what two categories have in common
+    product = Columns(Laplacian(gamma=gamma), [0, 1]) * Columns(SameCategory(offset=rho / (1 - rho)), [2])
+    expected = (1 - rho) * product(np.column_stack([numbers, codes]))
+    np.testing.assert_allclose(Laplacian(gamma=gamma)(np.column_stack([numbers, indicators])), expected)

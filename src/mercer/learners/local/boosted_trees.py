@@ -18,11 +18,11 @@ from mercer.state import Count, Flag, Integers, Reals, Sizes, Stored, part, requ
 # Folds of the rows: each is predicted by trees that have not seen it.
 _FOLDS = 4
 # Trees at most, and trees without a lower error after which no more are grown.
-_MOST_TREES, _PATIENCE = 240, 20
+_MOST_TREES, _PATIENCE = 350, 30
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
 # trees that predict much worse say little that the model does not know. The early error is that of three times as many
 # trees, at the pace of the last half of them.
-_EARLY, _HOPELESS, _NEAR = 48, 2.0, 1.5
+_EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
 # Rows per block of predictions: their comparisons with all thresholds stay in cache.
 _BLOCK_ROWS = 64
 # The threshold of a level that splits nothing.

@@ -19,7 +19,7 @@ from mercer.tree_core import BinnedRows, BoostedRows
 # Bins per column: as many as codes of one byte. A jump lies between two bins only by luck.
 BINS = 256
 # Levels of a tree, its factor, and what the weight of a cell is enlarged by: a cell of few rows predicts little.
-DEPTH, RATE, PENALTY = 6, 0.22, 1.0
+DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
 # that lacks one of two columns cannot learn their interaction: of few columns it sees all.
 _ROW_SHARE, _MOST_ROWS = 0.8, 2**15
