@@ -106,6 +106,26 @@ def test_a_search_with_leaders_tries_their_kernels_and_few_others(rng):
     assert choice.error < plain.error  # the new column is the target without its noise
 
 
+def test_a_search_with_leaders_begins_at_their_ridge_and_learns_a_metric_in_one_round(rng):
+    X = rng.standard_normal((800, 6))
+    y = np.sign(X[:, 2]) + 0.01 * rng.standard_normal(800)
+    first = search_of(X, y)
+    first.run()
+    second = search_of(np.column_stack([X, np.sign(X[:, 2])]), y, leaders=first.leaders)
+    second.run()
+    assert [trial.step for trial in second.log.trials].index("kernel") < first_place(second, "alpha")
+    of_kernels = {trial.what.split(", alpha ")[1] for trial in second.log.trials if trial.step == "kernel"}
+    assert of_kernels == {str(first.leaders[0]).split(", alpha ")[1]}
+    for name in ("diagonal", "full"):
+        assert sum(trial.step == "metric" and trial.what == name for trial in second.log.trials) <= 1
+
+
+def first_place(search, step):
+    """Return the number of the first trial of a step, the number of all trials where there is none."""
+    steps = [trial.step for trial in search.log.trials]
+    return steps.index(step) if step in steps else len(steps)
+
+
 def test_all_kernels_are_tried_at_the_best_ridge_of_one_of_them(rng):
     """The quick fit has too small a ridge here: all kernels have the best one of the first trials, not the first."""
     X = rng.standard_normal((800, 3))

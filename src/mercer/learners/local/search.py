@@ -20,11 +20,12 @@ from mercer.learners.local.units import error_units
 from mercer.learners.local.walk import error_of
 from mercer.parallel import on_threads
 
-# Rows and features of the fits that choose the scaling of columns, learn a metric, and try kernels of low order.
-_SAMPLE_ROWS, _SAMPLE_FEATURES = 2048, 256
-# The gradients of a metric of a large table are those of one feature for so many of its rows, at most so many features,
-# and sixteen rows per feature: the final model of such a table costs more than its metric.
-_ROWS_PER_METRIC_FEATURE, _MOST_METRIC_FEATURES, _ROWS_OF_METRIC_FEATURE = 64, 512, 16
+# Rows and features of quick fits, which choose the scaling of columns, learn a metric, and try kernels of low order.
+# Every class needs rows: there are so many rows per target, and as many rows per feature as one target has.
+_QUICK_ROWS, _QUICK_FEATURES, _ROWS_PER_TARGET, _ROWS_PER_QUICK_FEATURE = (2048, 8192), (256, 512), 256, 8
+# The gradients of a metric of a large table are those of one feature for so many of its rows, and sixteen rows per
+# feature: the final model of such a table costs more than its metric.
+_ROWS_PER_METRIC_FEATURE, _ROWS_OF_METRIC_FEATURE = 64, 16
 # Rounds of a metric at most, and of one that an earlier search knows nearly: it needs the weight of a new column.
 _ROUNDS, _LED_ROUNDS = 3, 1
 # Rows per feature of these fits, and features, at least.
@@ -101,6 +102,8 @@ class Search:
         self._keep_interrupted, self._methods = keep_interrupted, methods
         self.leaders, self._is_promising = list(leaders), is_promising
         self._variance = error_units(held)
+        self._quick_rows = int(np.clip(_ROWS_PER_TARGET * held.Y.shape[1], *_QUICK_ROWS))
+        self._quick_features = int(np.clip(self._quick_rows // _ROWS_PER_QUICK_FEATURE, *_QUICK_FEATURES))
         self._rng = np.random.RandomState(seed)
         self._seed = seed
         self._leaves: LeafTrials | None = None
@@ -165,7 +168,7 @@ class Search:
         ``local_residuals`` (n, k) are leave-one-out residuals of the local model, which has seen all rows. Fits of low
         order on a sample see fewer rows: they may be worse by a quarter.
         """
-        some = self._sample(_SAMPLE_ROWS)
+        some = self._sample(self._quick_rows)
         n_features = sample_features(float(self._weight[some].sum()))
         sample = replace(self._metric_rows(self._rows[some], some), n_components=n_features)
         share = self._weight[some] / self._weight[some].sum()
@@ -188,15 +191,16 @@ class Search:
         n = len(self._raw)
         return np.arange(n) if n <= n_rows else np.sort(self._rng.permutation(n)[:n_rows])
 
-    def _metric_rows(self, rows: Array, some: Array, most: int = _SAMPLE_FEATURES) -> MetricRows:
+    def _metric_rows(self, rows: Array, some: Array, n_features: int | None = None) -> MetricRows:
         """Return some rows to learn a metric on, with an even number of features, at most one for four rows."""
+        most = self._quick_features if n_features is None else n_features
         n_features = int(np.clip(self._weight.sum() / _ROWS_PER_FEATURE, _LEAST_FEATURES, most)) // 2 * 2
         weights = self._weight[some], self._left_out[some]
         return MetricRows(rows, self._Y[some], *weights, n_features, self._seed)
 
     def _choose_scaling(self) -> ColumnScaling:
         """Take the scaling with the least error of a fit without a metric."""
-        some = self._some = self._sample(_SAMPLE_ROWS)
+        some = self._some = self._sample(self._quick_rows)
 
         def scaled(method: str) -> tuple[ColumnScaling, MetricRows] | None:
             if method != self._methods[0] and self.log.is_late():
@@ -218,9 +222,9 @@ class Search:
         """Learn a diagonal and a full metric, each the best of a few rounds, from the fit that chose the scaling."""
         first = self._first
         wanted = len(self._rows) // _ROWS_PER_METRIC_FEATURE
-        n_features = int(np.clip(wanted, _SAMPLE_FEATURES, _MOST_METRIC_FEATURES))
+        n_features = int(np.clip(wanted, self._quick_features, _QUICK_FEATURES[1]))
         sample, more = self._metric_rows(self._rows[self._some], self._some), None
-        if n_features > _SAMPLE_FEATURES and not self.leaders:
+        if n_features > self._quick_features and not self.leaders:
             some = self._sample(n_features * _ROWS_OF_METRIC_FEATURE)
             more = self._metric_rows(self._rows[some], some, n_features)
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
