@@ -308,6 +308,7 @@ int64_t boost_tree(const Array<const uint8_t, 2>& codes, const Array<const int32
                              vector<const int32_t>("n_bins", n_bins),
                              static_cast<int64_t>(columns.shape(0))};
     require_equal("len(n_bins)", static_cast<int64_t>(n_bins.shape(0)), "len(columns)", data.n_columns);
+    if (data.n_columns < 1) fail("columns must name at least one column.");
     bool inside = true;
     for (int64_t i = 0; i < data.n_rows; ++i) inside &= data.rows[i] >= 0 && data.rows[i] < data.n_all;
     if (!inside) fail("rows must lie in [0, codes.shape[1]).");

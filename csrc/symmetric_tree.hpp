@@ -96,10 +96,10 @@ class Level {
 
     // The split of the largest gain; the first one of equal gains. The column is a place in data.columns.
     Best best() {
-        const std::vector<double>& totals = totals_of_nodes();
-        Best found = {explained_by(totals), -1, -1};
-        found.gain += 1e-12 * found.gain;
         fill_cells();
+        take_totals();
+        Best found = {explained_by(totals_), -1, -1};
+        found.gain += 1e-12 * found.gain;
         for (int64_t c = 0; c < data_.n_columns; ++c) scan(c, found);
         return found;
     }
@@ -164,12 +164,14 @@ class Level {
         return {memory, memory + one};
     }
 
-    const std::vector<double>& totals_of_nodes() {
-        totals_.assign(n_nodes() * n_sums(), 0.0);
+    // The sums of a node are those up to the last bin of any column; the first one is taken.
+    void take_totals() {
+        const int64_t q = n_sums(), last = data_.n_bins[0] - 1;
+        totals_.resize(n_nodes() * q);
         for (int64_t v = 0; v < n_nodes(); ++v) {
-            for (int64_t i = starts_[v]; i < starts_[v + 1]; ++i) add(&totals_[v * n_sums()], i);
+            const double* sums = cells_of(cells_, v) + last * q;
+            std::copy(sums, sums + q, &totals_[v * q]);
         }
-        return totals_;
     }
 
     double explained_by(const std::vector<double>& sums) const {
@@ -333,8 +335,10 @@ struct Derivatives {
     int64_t q;
 };
 
-inline Derivatives derivatives(const BoostedRows& rows, int64_t n, int64_t k) {
-    const int64_t q = rows.logistic ? k : 1;
+// K is the number of targets where it is 1, else 0: loops over one target cost more than their bodies.
+template <int K>
+Derivatives derivatives(const BoostedRows& rows, int64_t n, int64_t n_targets) {
+    const int64_t k = K ? K : n_targets, q = rows.logistic ? k : 1;
     auto* memory = static_cast<double*>(scratch(Slot::tree_slopes, n * (k + q + 1) * int64_t(sizeof(double))));
     const Derivatives out = {memory, memory + n * k, q == 1 ? memory + n * k : memory + n * (k + q), q};
     for (int64_t i = 0; i < n; ++i) {
@@ -359,10 +363,11 @@ inline double hyperbolic_tangent(double score) {
 }
 
 // Write the value of each cell, a damped Newton step, and add to the scores of each row the value of its cell.
-inline void step(const uint8_t* codes, int64_t n, int64_t k, const Derivatives& slopes, double penalty, double rate,
-                 const BoostedRows& rows, const BoostedTree& out) {
+template <int K>
+void step(const uint8_t* codes, int64_t n, int64_t n_targets, const Derivatives& slopes, double penalty, double rate,
+          const BoostedRows& rows, const BoostedTree& out) {
     const std::vector<uint8_t> cell = cells(codes, n, {out.splits.columns, out.splits.bins, out.splits.depth});
-    const int64_t n_cells = int64_t(1) << out.splits.depth, q = slopes.q;
+    const int64_t n_cells = int64_t(1) << out.splits.depth, k = K ? K : n_targets, q = K ? K : slopes.q;
     std::vector<double> curvatures(n_cells * q, 0.0);
     std::fill(out.values, out.values + n_cells * k, 0.0);
     for (int64_t i = 0; i < n; ++i) {
@@ -387,17 +392,23 @@ inline void step(const uint8_t* codes, int64_t n, int64_t k, const Derivatives& 
     }
 }
 
-}  // namespace symmetric_tree
-
-// Fit a tree to the slopes of the loss, and take a step by it. Return how many levels it has.
-inline int64_t boost_symmetric_tree(BinnedRows data, const BoostedRows& rows, double penalty, double rate,
-                                    BoostedTree out) {
-    const symmetric_tree::Derivatives slopes = symmetric_tree::derivatives(rows, data.n_all, data.n_targets);
+template <int K>
+int64_t boost(BinnedRows data, const BoostedRows& rows, double penalty, double rate, BoostedTree out) {
+    const Derivatives slopes = derivatives<K>(rows, data.n_all, data.n_targets);
     data.slopes = slopes.slopes;
     data.weights = slopes.weights;
     out.splits.depth = grow_symmetric_tree(data, penalty, out.splits);
-    symmetric_tree::step(data.codes, data.n_all, data.n_targets, slopes, penalty, rate, rows, out);
+    step<K>(data.codes, data.n_all, data.n_targets, slopes, penalty, rate, rows, out);
     return out.splits.depth;
+}
+
+}  // namespace symmetric_tree
+
+// Fit a tree to the slopes of the loss, and take a step by it. Return how many levels it has.
+inline int64_t boost_symmetric_tree(const BinnedRows& data, const BoostedRows& rows, double penalty, double rate,
+                                    const BoostedTree& out) {
+    using symmetric_tree::boost;
+    return data.n_targets == 1 ? boost<1>(data, rows, penalty, rate, out) : boost<0>(data, rows, penalty, rate, out);
 }
 
 }  // namespace mercer

@@ -44,8 +44,6 @@ def _grow(seen: BinnedRows, slopes: Array, weights: Array, penalty: float, out: 
     parents: list[Array] = []
     for depth in range(len(out_columns)):
         n_nodes = 2**depth
-        totals = np.stack([np.bincount(node, s, n_nodes) for s in sums.T], axis=-1)
-        found, split = np.cumsum(_explained(totals, penalty))[-1] * (1 + 1e-12), None
         larger = _larger(np.bincount(node, minlength=n_nodes))
         of_columns: list[Array] = []
         for place, (column, bins) in enumerate(zip(columns.tolist(), n_bins.tolist(), strict=True)):
@@ -55,12 +53,10 @@ def _grow(seen: BinnedRows, slopes: Array, weights: Array, penalty: float, out: 
             if depth:  # as the compiled core has it, which rounds differently from sums of rows
                 cells[larger] = parents[place] - cells[larger ^ 1]
             of_columns.append(cells)
-            left = cells[:, :-1]
-            right = totals[:, None] - left
-            right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
-            w, rest = left[..., -1] + penalty, right[..., -1] + penalty
-            # over one denominator, and node after node, as the compiled core has it: equal splits then tie in both
-            gains = np.cumsum((_squares(left) * rest + _squares(right) * w) / (w * rest), axis=0)[-1]
+        totals, split = of_columns[0][:, -1], None
+        found = np.cumsum(_explained(totals, penalty))[-1] * (1 + 1e-12)
+        for column, cells in zip(columns.tolist(), of_columns, strict=True):
+            gains = _gains(cells[:, :-1], totals, penalty)
             if len(gains) and gains.max() > found:
                 found, split = gains.max(), (column, int(gains.argmax()))
         if split is None:
@@ -69,6 +65,15 @@ def _grow(seen: BinnedRows, slopes: Array, weights: Array, penalty: float, out: 
         out_columns[depth], out_bins[depth] = split
         node = 2 * node + (codes[split[0], rows] > split[1])
     return len(out_columns)
+
+
+def _gains(left: Array, totals: Array, penalty: float) -> Array:
+    """Return what each split takes off the loss, given the sums left of it (n_nodes, n_splits, k + 1)."""
+    right = totals[:, None] - left
+    right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
+    w, rest = left[..., -1] + penalty, right[..., -1] + penalty
+    # over one denominator, and node after node, as the compiled core has it: equal splits then tie in both
+    return np.asarray(np.cumsum((_squares(left) * rest + _squares(right) * w) / (w * rest), axis=0)[-1])
 
 
 def _larger(counts: Array) -> Array:

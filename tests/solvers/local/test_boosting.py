@@ -83,9 +83,9 @@ def test_a_box_is_learned(rng):
 
 def test_a_tree_sees_runs_of_rows_each_as_often_as_the_share_says(rng):
     rows = np.sort(rng.permutation(5000)[:1003]).astype(np.int32)
-    counts = np.zeros(5000)
+    counts, runs = np.zeros(5000), boosting._Runs(rows)
     for _ in range(400):
-        seen = boosting._some_runs(rows, 0.3, rng)
+        seen = runs.some(0.3, rng)
         assert np.all(np.diff(seen) > 0)
         counts[seen] += 1
     assert not counts[np.setdiff1d(np.arange(5000), rows)].any()

@@ -119,17 +119,26 @@ def boosted(
     fitted[inside], judges[inside] = weight[inside], 0.0
     scores = np.tile(loss.start(Y, fitted), (n_all, 1))
     boosted_rows = BoostedRows(Y, fitted, judges, scores, loss.expected(scores).copy(), loss.is_logistic)
+    runs = _Runs(inside)
     while True:
-        rows = _some_runs(inside, row_share, rng)
+        rows = runs.some(row_share, rng)
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
         seen = BinnedRows(bins.codes, rows, columns, n_bins[columns])
         found = tree_core.boost_symmetric_tree(seen, boosted_rows, PENALTY, RATE, DEPTH)
         yield Tree(found.columns, found.bins, found.values), scores, found.errors
 
 
-def _some_runs(rows: Array, share: float, rng: np.random.RandomState) -> Array:
-    """Return a random part of some rows, run by run: a random number per row would cost as much as a small tree."""
-    run = int(np.clip(len(rows) // _LEAST_RUNS, 1, _MOST_RUN))
-    starts = np.flatnonzero(rng.random_sample(-(-len(rows) // run)) < share) * run
-    places = (starts[:, None] + np.arange(run)).ravel()
-    return np.asarray(rows[places[: np.searchsorted(places, len(rows))]])
+class _Runs:
+    """Some rows, cut into runs: a random number per row would cost as much as a small tree."""
+
+    def __init__(self, rows: Array):
+        length = int(np.clip(len(rows) // _LEAST_RUNS, 1, _MOST_RUN))
+        n_runs = -(-len(rows) // length)
+        self._surplus = n_runs * length - len(rows)
+        self._runs = np.pad(rows, (0, self._surplus)).reshape(n_runs, length)
+
+    def some(self, share: float, rng: np.random.RandomState) -> Array:
+        """Return a random part of the rows, run by run."""
+        seen = rng.random_sample(len(self._runs)) < share
+        rows = self._runs[seen].ravel()
+        return rows[: len(rows) - self._surplus] if seen[-1] else rows
