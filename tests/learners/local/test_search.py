@@ -183,3 +183,13 @@ def test_the_last_ridge_is_chosen_on_leaves_of_the_final_size(rng):
     assert (last.metric, last.family, last.scale) == (choice.metric, choice.family, choice.scale)
     search.log.ended = "time_budget"
     assert search.refined(choice) is choice
+
+
+@pytest.mark.parametrize(("n_targets", "n_rows", "n_features"), [(1, 2048, 256), (12, 3072, 384)])
+def test_quick_fits_of_many_targets_have_more_rows_and_features(rng, n_targets, n_rows, n_features):
+    X, Y = rng.standard_normal((4000, 2)), rng.standard_normal((4000, n_targets))
+    held = HeldTargets.of(Numbers("test", n_dims=2), Y)
+    search = Search(X, held, dtype=FLOAT64, leaf_rows=200, seed=0, methods=["rank"])
+    search._choose_scaling()
+    assert len(search._some) == n_rows
+    assert search._first.features.n_components == n_features
