@@ -1,8 +1,8 @@
 """``python -m benchmarks table_times [NAME ...]``: elapsed seconds of mercer's one line and of CatBoost's defaults.
 
 Both learners fit the same training rows (four fifths of a table, split 0) in one process, in turns, each with all
-threads; the least of some turns counts. Held-out scores stand beside the seconds: time that costs accuracy is no gain.
-A table that CatBoost declines (``benchmarks.tables.contestants``) is left out.
+threads; the least of some turns counts. Held-out scores are printed with the seconds: time that costs accuracy is no
+gain. A table that CatBoost declines (``benchmarks.tables.contestants``) is left out.
 """
 
 import argparse

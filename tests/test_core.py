@@ -51,7 +51,7 @@ def _stub():
 
 
 GROUPED = {"descend", "descend_csr", "online_kernel_gradient", "online_newton", "rows_in_doubt", "nearest_centres"}
-GROUPED |= {"budget_learn"}
+GROUPED |= {"boost_symmetric_tree", "budget_learn"}
 
 
 @pytest.mark.parametrize("name", sorted(set(reference.__all__) & set(_stub())))
