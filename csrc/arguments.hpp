@@ -52,6 +52,15 @@ void require_packed(const char* name, const Matrix<T>& table) {
     fail(std::string(name) + " must be C-contiguous; pass numpy.ascontiguousarray(" + name + ").");
 }
 
+template <class T>
+T* table(const char* name, const Array<T, 2>& array, int64_t n_rows, int64_t n_columns) {
+    const Matrix<T> result = matrix<T, 2>(name, array);
+    require_equal((std::string(name) + ".shape[0]").c_str(), result.n_rows, "the number of rows", n_rows);
+    require_equal((std::string(name) + ".shape[1]").c_str(), result.n_columns, "the number of columns", n_columns);
+    require_packed(name, result);
+    return result.data;
+}
+
 inline HashTable hash_table(const Array<const int32_t, 1>& index, const Array<const int8_t, 1>& sign) {
     const auto n_columns = static_cast<int64_t>(index.shape(0));
     require_equal("len(sign)", static_cast<int64_t>(sign.shape(0)), "len(index)", n_columns);

@@ -1,7 +1,6 @@
 // One thin function for each primitive of the learners.
 
 #include "bindings.hpp"
-#include "symmetric_tree.hpp"
 
 namespace mercer {
 namespace {
@@ -14,15 +13,6 @@ RowOrder row_order(const Array<const int64_t, 1>& order, int64_t n_rows) {
     for (int64_t i = 0; i < result.size; ++i) inside &= result.rows[i] >= 0 && result.rows[i] < n_rows;
     if (!inside) fail("order must lie in [0, number of rows) = [0, " + std::to_string(n_rows) + ").");
     return result;
-}
-
-template <class T>
-T* table(const char* name, const Array<T, 2>& array, int64_t n_rows, int64_t n_columns) {
-    const Matrix<T> result = matrix<T, 2>(name, array);
-    require_equal((std::string(name) + ".shape[0]").c_str(), result.n_rows, "the number of rows", n_rows);
-    require_equal((std::string(name) + ".shape[1]").c_str(), result.n_columns, "the number of columns", n_columns);
-    require_packed(name, result);
-    return result.data;
 }
 
 template <class T>
@@ -264,70 +254,6 @@ int64_t nearest_centres(const Array<const T, 2>& Z, const Array<const int64_t, 1
     return n_moves;
 }
 
-Matrix<const uint8_t> bins_of(const Array<const uint8_t, 2>& codes) {
-    const Matrix<const uint8_t> bins = matrix<const uint8_t, 2>("codes", codes);
-    require_packed("codes", bins);
-    return bins;
-}
-
-void require_columns(const int32_t* columns, int64_t size, const Matrix<const uint8_t>& bins) {
-    bool inside = true;
-    for (int64_t c = 0; c < size; ++c) inside &= columns[c] >= 0 && columns[c] < bins.n_rows;
-    if (!inside) fail("columns must lie in [0, codes.shape[0]).");
-}
-
-void require_bins(const int32_t* n_bins, int64_t size) {
-    bool inside = true;
-    for (int64_t c = 0; c < size; ++c) inside &= n_bins[c] >= 1 && n_bins[c] <= 256;
-    if (!inside) fail("n_bins must lie in [1, 256].");
-}
-
-int64_t boost_tree(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 1>& rows,
-                   const Array<const int32_t, 1>& columns, const Array<const int32_t, 1>& n_bins,
-                   const Array<const double, 2>& targets, const Array<const double, 1>& weights,
-                   const Array<const double, 1>& judges, const Array<double, 2>& scores,
-                   const Array<double, 2>& expected, bool logistic, double penalty, double rate,
-                   const Array<int32_t, 1>& out_columns, const Array<int32_t, 1>& out_bins,
-                   const Array<double, 2>& out_values, const Array<double, 1>& out_errors) {
-    const Matrix<const uint8_t> bins = bins_of(codes);
-    if (!(penalty > 0)) fail("penalty must be positive.");
-    const int64_t n = bins.n_columns;
-    const auto k = static_cast<int64_t>(targets.shape(1));
-    if (k < 1) fail("targets must have a column.");
-    require_equal("len(weights)", static_cast<int64_t>(weights.shape(0)), "codes.shape[1]", n);
-    require_equal("len(judges)", static_cast<int64_t>(judges.shape(0)), "codes.shape[1]", n);
-    require_equal("len(out_errors)", static_cast<int64_t>(out_errors.shape(0)), "targets.shape[1]", k);
-    const BinnedRows data = {bins.data,
-                             n,
-                             vector<const int32_t>("rows", rows),
-                             static_cast<int64_t>(rows.shape(0)),
-                             nullptr,
-                             nullptr,
-                             k,
-                             vector<const int32_t>("columns", columns),
-                             vector<const int32_t>("n_bins", n_bins),
-                             static_cast<int64_t>(columns.shape(0))};
-    require_equal("len(n_bins)", static_cast<int64_t>(n_bins.shape(0)), "len(columns)", data.n_columns);
-    if (data.n_columns < 1) fail("columns must name at least one column.");
-    bool inside = true;
-    for (int64_t i = 0; i < data.n_rows; ++i) inside &= data.rows[i] >= 0 && data.rows[i] < data.n_all;
-    if (!inside) fail("rows must lie in [0, codes.shape[1]).");
-    require_columns(data.columns, data.n_columns, bins);
-    require_bins(data.n_bins, data.n_columns);
-    const auto depth = static_cast<int64_t>(out_columns.shape(0));
-    require_equal("len(out_bins)", static_cast<int64_t>(out_bins.shape(0)), "len(out_columns)", depth);
-    if (depth > 8) fail("out_columns must hold at most 8 levels, got " + std::to_string(depth) + ".");
-    const BoostedTree out = {
-        {vector<int32_t>("out_columns", out_columns), vector<int32_t>("out_bins", out_bins), depth},
-        table<double>("out_values", out_values, int64_t(1) << depth, k),
-        vector<double>("out_errors", out_errors)};
-    const BoostedRows boosted = {table<const double>("targets", targets, n, k), vector<const double>("weights", weights),
-                                 vector<const double>("judges", judges), table<double>("scores", scores, n, k),
-                                 table<double>("expected", expected, n, k), logistic};
-    const nb::gil_scoped_release released;
-    return boost_symmetric_tree(data, boosted, penalty, rate, out);
-}
-
 template <class T, class I>
 void bind_csr(nb::module_& m) {
     m.def("descend_csr", &descend_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(),
@@ -357,11 +283,6 @@ void bind(nb::module_& m) {
 void bind_learners(nb::module_& m) {
     bind<float>(m);
     bind<double>(m);
-    m.def("boost_symmetric_tree", &boost_tree, "codes"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(),
-          "n_bins"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert(), "judges"_a.noconvert(),
-          "scores"_a.noconvert(), "expected"_a.noconvert(), "logistic"_a, "penalty"_a, "rate"_a,
-          "out_columns"_a.noconvert(), "out_bins"_a.noconvert(), "out_values"_a.noconvert(),
-          "out_errors"_a.noconvert());
     m.def("rows_in_doubt", &rows_in_doubt, "moved"_a.noconvert(), "heads"_a.noconvert(), "rests"_a.noconvert(),
           "centre_heads"_a.noconvert(), "centre_sizes"_a.noconvert(), "apart"_a.noconvert(), "slack"_a, "longest"_a,
           "norms"_a.noconvert(), "labels"_a.noconvert(), "margins"_a.noconvert(), "doubt"_a.noconvert(),

@@ -31,5 +31,6 @@ void bind_learners(nb::module_& m);
 void bind_structures(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_budget(nb::module_& m);
+void bind_trees(nb::module_& m);
 
 }  // namespace mercer

@@ -9,7 +9,8 @@ from mercer.tree_core import BinnedRows, BoostedRows
 
 def rows_and_targets():
     codes, columns = np.array([[0, 0, 1, 1], [0, 0, 0, 0]], np.uint8), np.arange(2, dtype=np.int32)
-    seen = BinnedRows(codes, np.arange(4, dtype=np.int32), columns, np.full(2, 2, np.int32))
+    bundles = columns, np.full(2, -1, np.int32)
+    seen = BinnedRows(codes, np.arange(4, dtype=np.int32), columns, np.full(2, 2, np.int32), *bundles)
     Y = np.array([[-1.0], [-1.0], [3.0], [3.0]])
     return seen, BoostedRows(Y, np.ones(4), np.array([0, 0, 0, 1.0]), np.zeros((4, 1)), np.zeros((4, 1)), False)
 
@@ -35,6 +36,9 @@ def test_wrong_arguments_are_refused_in_words():
     refused("rows must lie in", seen._replace(rows=seen.rows + 1))
     refused("columns must lie in", seen._replace(columns=seen.columns + 1))
     refused("n_bins must lie in", seen._replace(n_bins=0 * seen.n_bins))
+    refused("tables must lie in", seen._replace(tables=seen.tables + 1))
+    refused("members below n_bins", seen._replace(members=seen.members + 3))
+    refused(r"len\(members\) must be", seen._replace(members=seen.members[:1]))
     refused("penalty must be positive", penalty=0.0)
     refused(r"targets.shape\[0\] must be the number of rows", boosted=boosted._replace(targets=boosted.targets[:2]))
     refused(r"len\(judges\) must be", boosted=boosted._replace(judges=np.ones(3)))

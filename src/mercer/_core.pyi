@@ -35,6 +35,8 @@ def boost_symmetric_tree(
     rows: Array,
     columns: Array,
     n_bins: Array,
+    tables: Array,
+    members: Array,
     targets: Array,
     weights: Array,
     judges: Array,

@@ -36,7 +36,13 @@ def made(seed, n, d, most_bins):
     codes = (rng.randint(2**20, size=(d, n)) % n_bins[:, None]).astype(np.uint8)
     rows = np.sort(rng.permutation(n)[: rng.randint(1, n + 1)]).astype(np.int32)
     columns = np.sort(rng.permutation(d)[: rng.randint(1, d + 1)]).astype(np.int32)
-    return rng, BinnedRows(codes, rows, columns, n_bins[columns])
+    return rng, alone(codes, rows, columns, n_bins)
+
+
+def alone(codes, rows, columns, n_bins):
+    """Return binned rows without bundles."""
+    d = len(codes)
+    return BinnedRows(codes, rows, columns, n_bins, np.arange(d, dtype=np.int32), np.full(d, -1, np.int32))
 
 
 @settings(deadline=None, max_examples=60)
@@ -91,9 +97,8 @@ def test_a_step_is_a_damped_newton_step_and_errors_are_those_of_the_judges(modul
 
 @pytest.mark.parametrize("module", MODULES)
 def test_rows_in_no_doubt_have_no_slope(module):
-    seen = BinnedRows(
-        np.array([[0, 0, 1, 1]], np.uint8), *(np.arange(m, dtype=np.int32) for m in (4, 1)), np.full(1, 2, np.int32)
-    )
+    codes = np.array([[0, 0, 1, 1]], np.uint8)
+    seen = alone(codes, *(np.arange(m, dtype=np.int32) for m in (4, 1)), np.full(1, 2, np.int32))
     rows = BoostedRows(np.ones((4, 1)), np.ones(4), np.ones(4), np.full((4, 1), 30.0), np.ones((4, 1)), True)
     found, out, after = boosted(module, seen, rows, 1.0)
     assert found == 0
@@ -106,7 +111,7 @@ def test_rows_in_no_doubt_have_no_slope(module):
 def test_the_split_is_the_best_of_all(module, rng):
     codes = rng.randint(7, size=(3, 50)).astype(np.uint8)
     weight, y = rng.uniform(0.5, 2, 50), rng.standard_normal(50)
-    seen = BinnedRows(codes, *(np.arange(m, dtype=np.int32) for m in (50, 3)), np.full(3, 7, np.int32))
+    seen = alone(codes, *(np.arange(m, dtype=np.int32) for m in (50, 3)), np.full(3, 7, np.int32))
     found, out, _ = boosted(module, seen, from_zero(y[:, None], weight), 0.5, depth=1)
 
     def gain(column, bin_):
@@ -120,7 +125,7 @@ def test_the_split_is_the_best_of_all(module, rng):
 @pytest.mark.parametrize("module", MODULES)
 def test_a_level_without_a_gain_ends_the_tree(module):
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.uint8)
-    seen = BinnedRows(codes, *(np.arange(m, dtype=np.int32) for m in (4, 2)), np.full(2, 2, np.int32))
+    seen = alone(codes, *(np.arange(m, dtype=np.int32) for m in (4, 2)), np.full(2, 2, np.int32))
     Y = np.array([[0.0], [0.0], [5.0], [5.0]])
     found, out, _ = boosted(module, seen, from_zero(Y, np.ones(4)), 1e-9, depth=4)
     assert out.columns[0] == 0

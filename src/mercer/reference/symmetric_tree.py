@@ -36,59 +36,60 @@ def _grow(seen: BinnedRows, slopes: Array, weights: Array, penalty: float, out: 
 
     Each level takes the column and the bin with the largest sum of g^2 / (w + penalty) over the cells, g the sum of
     ``slopes`` (n, k) and w that of ``weights`` (n,): what Newton steps, shrunken by the penalty, take off the loss.
+    Slopes and weights are rounded to integers, whose sums are exact: bundles of columns have the same sums.
     """
-    codes, rows, columns, n_bins = seen
-    out_columns, out_bins = out.columns, out.bins
-    sums = np.column_stack([slopes[rows], weights[rows]])
+    codes, rows, columns, n_bins = seen[:4]
+    units = [_integer_unit(part[rows]) for part in (slopes, weights)]
+    rounded = [np.rint(part[rows] * unit) for part, unit in zip((slopes, weights), units, strict=True)]
+    sums, shrinkage = np.column_stack(rounded).astype(np.int64), np.float32(penalty * units[1])
     node = np.zeros(len(rows), dtype=np.int64)
-    parents: list[Array] = []
-    for depth in range(len(out_columns)):
+    for depth in range(len(out.columns)):
         n_nodes = 2**depth
-        larger = _larger(np.bincount(node, minlength=n_nodes))
-        of_columns: list[Array] = []
-        for place, (column, bins) in enumerate(zip(columns.tolist(), n_bins.tolist(), strict=True)):
-            cell = node * bins + codes[column, rows]
-            cells = np.stack([np.bincount(cell, s, n_nodes * bins) for s in sums.T], axis=-1)
-            cells = np.cumsum(cells.reshape(n_nodes, bins, -1), axis=1)
-            if depth:  # as the compiled core has it, which rounds differently from sums of rows
-                cells[larger] = parents[place] - cells[larger ^ 1]
-            of_columns.append(cells)
-        totals, split = of_columns[0][:, -1], None
-        found = np.cumsum(_explained(totals, penalty))[-1] * (1 + 1e-12)
-        for column, cells in zip(columns.tolist(), of_columns, strict=True):
-            gains = _gains(cells[:, :-1], totals, penalty)
+        totals, split = _sums(node, sums, n_nodes), None
+        found = np.cumsum(_squares(totals) / (_float(totals[:, -1]) + shrinkage))[-1]
+        found += found * np.float32(2**-18)  # gains are rounded
+        for column in columns.tolist():
+            bins = int(n_bins[column])
+            cells = _sums(node * bins + codes[column, rows], sums, n_nodes * bins).reshape(n_nodes, bins, -1)
+            gains = _gains(np.cumsum(cells, axis=1)[:, :-1], totals, shrinkage)
             if len(gains) and gains.max() > found:
                 found, split = gains.max(), (column, int(gains.argmax()))
         if split is None:
             return depth
-        parents = of_columns
-        out_columns[depth], out_bins[depth] = split
+        out.columns[depth], out.bins[depth] = split
         node = 2 * node + (codes[split[0], rows] > split[1])
-    return len(out_columns)
+    return len(out.columns)
 
 
-def _gains(left: Array, totals: Array, penalty: float) -> Array:
+def _integer_unit(numbers: Array) -> float:
+    """Return a power of two that makes these numbers integers whose sums over all rows are below 2^31."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    exponent = int(np.frexp(largest * len(numbers))[1])
+    return float(np.ldexp(1.0, min(30 - exponent, 1000))) if largest > 0 else 1.0
+
+
+def _sums(cells: Array, numbers: Array, n_cells: int) -> Array:
+    """Return the sums (n_cells, k) of integers (n, k), by the cells of the rows; float64 holds them exactly."""
+    return np.stack([np.bincount(cells, part, n_cells) for part in numbers.T], axis=-1).astype(np.int64)
+
+
+def _gains(left: Array, totals: Array, penalty: np.float32) -> Array:
     """Return what each split takes off the loss, given the sums left of it (n_nodes, n_splits, k + 1)."""
     right = totals[:, None] - left
-    right[..., -1] = np.maximum(right[..., -1], 0.0)  # a difference of weights, rounded
-    w, rest = left[..., -1] + penalty, right[..., -1] + penalty
+    w, rest = _float(left[..., -1]) + penalty, _float(right[..., -1]) + penalty
     # over one denominator, and node after node, as the compiled core has it: equal splits then tie in both
     return np.asarray(np.cumsum((_squares(left) * rest + _squares(right) * w) / (w * rest), axis=0)[-1])
 
 
-def _larger(counts: Array) -> Array:
-    """Return of each two nodes with one parent the one with more rows; the right one of equals."""
-    lefts = np.arange(0, len(counts) - 1, 2)
-    return np.asarray(lefts + (counts[lefts] <= counts[lefts + 1]))
-
-
 def _squares(sums: Array) -> Array:
-    squares = sums[..., :-1] ** 2
-    return np.asarray(squares[..., 0::2].sum(axis=-1) + squares[..., 1::2].sum(axis=-1))
+    """Return the sums of squares over the targets, of every other target and then of both halves, in float32."""
+    squares = _float(sums[..., :-1]) ** 2
+    halves = [np.cumsum(squares[..., half::2], axis=-1)[..., -1] for half in (0, 1) if squares.shape[-1] > half]
+    return np.asarray(sum(halves[1:], start=halves[0]))
 
 
-def _explained(sums: Array, penalty: float) -> Array:
-    return np.asarray((sums[..., :-1] ** 2).sum(axis=-1) / (sums[..., -1] + penalty))
+def _float(sums: Array) -> Array:
+    return sums.astype(np.float32)
 
 
 def _step(

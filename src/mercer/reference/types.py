@@ -65,12 +65,18 @@ class OnlineResult(NamedTuple):
 
 
 class BinnedRows(NamedTuple):
-    """The rows and the columns that a symmetric tree sees."""
+    """The rows and the columns that a symmetric tree sees.
 
-    codes: Array  # (d, n) uint8: the bins of all rows, column by column
+    Columns of two bins may share a bundle if no row has bin 1 in two of them: the code of a row in the bundle names the
+    column in which its bin is 1. One pass over the codes of a bundle sums the rows of all its columns.
+    """
+
+    codes: Array  # (tables, n) uint8: the bins of all rows, column by column, then the codes of the bundles
     rows: Array  # (m,) int32: the rows that the tree sees
     columns: Array  # (c,) int32: the columns that may split
-    n_bins: Array  # (c,) int32: their bins
+    n_bins: Array  # (tables,) int32: the bins of columns, and the codes of bundles
+    tables: Array  # (d,) int32: the table that sums the rows of each column: its own, or a bundle
+    members: Array  # (d,) int32: the code of each column in its bundle, -1 for a column without one
 
 
 class BoostedRows(NamedTuple):

@@ -1,25 +1,13 @@
-"""Boosted symmetric trees: bins, cells, what a sum of trees learns, and that held-out rows are not seen."""
+"""Boosted symmetric trees: cells, what a sum of trees learns, and that held-out rows are not seen."""
 
 from itertools import islice
 
 import numpy as np
 
 from mercer.solvers.local import boosting
-from mercer.solvers.local.boosting import BINS, RATE, Bins, boosted
+from mercer.solvers.local.binned import Bins
+from mercer.solvers.local.boosting import RATE, boosted
 from mercer.solvers.local.boosting_losses import LogisticLoss, SquaredLoss
-
-
-def test_bins_part_the_values_of_a_column(rng):
-    few = rng.choice([-1.0, 0.5, 2.0], 100)
-    many = rng.standard_normal(5000)
-    bins = Bins.of(np.column_stack([few, few]))
-    assert bins.edges[0].tolist() == [-0.25, 1.25]
-    np.testing.assert_array_equal(bins.codes[0], np.searchsorted([-1.0, 0.5, 2.0], few))
-    bins = Bins.of(many[:, None])
-    assert len(bins.edges[0]) == BINS - 1
-    counts = np.bincount(bins.codes[0], minlength=BINS)
-    assert counts.min() >= 5000 // BINS - 1
-    assert counts.max() <= 5000 // BINS + 2
 
 
 def test_a_constant_column_has_one_bin():
@@ -91,11 +79,3 @@ def test_a_tree_sees_runs_of_rows_each_as_often_as_the_share_says(rng):
     assert not counts[np.setdiff1d(np.arange(5000), rows)].any()
     # 335 runs, each seen 120 times of 400, with a standard deviation of 9.2: six of these are a false alarm in 1e-6.
     assert np.all(np.abs(counts[rows] - 120) < 6 * 9.2)
-
-
-def test_bins_in_another_order_are_those_of_the_rows_in_this_order(rng):
-    X = rng.standard_normal((50, 3))
-    order = rng.permutation(50)
-    found, expected = Bins.of(X).ordered(order), Bins.of(X[order])
-    np.testing.assert_array_equal(found.codes, expected.codes)
-    assert found.codes.flags.c_contiguous

@@ -11,7 +11,8 @@ from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.units import error_units
 from mercer.parallel import for_each_block, row_blocks
-from mercer.solvers.local.boosting import DEPTH, Bins, Tree, boosted
+from mercer.solvers.local.binned import Bins
+from mercer.solvers.local.boosting import DEPTH, Tree, boosted
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 from mercer.state import Count, Flag, Integers, Reals, Sizes, Stored, part, require
 
@@ -233,7 +234,7 @@ class CrossFit:
             values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit / _FOLDS
         start = np.mean([fold.start for fold in folds], axis=0)
         intercept = self._centre + self._unit * start
-        return BoostedTrees(len(self._bins.codes), columns, thresholds, values, intercept, self._loss.is_logistic)
+        return BoostedTrees(len(self._bins.edges), columns, thresholds, values, intercept, self._loss.is_logistic)
 
 
 def _expected_error(errors: list[float]) -> float:

@@ -13,11 +13,10 @@ import numpy as np
 
 from mercer import tree_core
 from mercer._typing import Array
+from mercer.solvers.local.binned import Bins
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 from mercer.tree_core import BinnedRows, BoostedRows
 
-# Bins per column: as many as codes of one byte. A jump lies between two bins only by luck.
-BINS = 256
 # Levels of a tree, its factor, and what the weight of a cell is enlarged by: a cell of few rows predicts little.
 DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
@@ -29,43 +28,6 @@ _MOST_RUN, _LEAST_RUNS = 32, 256
 _COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 16
 # Columns times targets of a tree at most, unless that leaves fewer than the least columns: what a tree costs.
 _MOST_SUMS = 512
-
-
-@dataclass(frozen=True)
-class Bins:
-    """Columns cut into bins.
-
-    Attributes
-    ----------
-    edges : list of ndarray
-        For each column the values that part its bins, ascending.
-    codes : ndarray of shape (d, n), uint8
-        The bin of each row: how many edges its value exceeds.
-    """
-
-    edges: list[Array]
-    codes: Array
-
-    @classmethod
-    def of(cls, X: Array) -> "Bins":
-        """Cut the columns of finite rows (n, d) at quantiles, between values that occur."""
-        edges = [_edges(X[:, j].astype(np.float64)) for j in range(X.shape[1])]
-        codes = np.stack([np.searchsorted(e, X[:, j]).astype(np.uint8) for j, e in enumerate(edges)])
-        return cls(edges, codes)
-
-    def ordered(self, order: Array) -> "Bins":
-        """Return the same bins with the rows in another order."""
-        return Bins(self.edges, np.take(self.codes, order, axis=1))
-
-
-def _edges(x: Array) -> Array:
-    values, counts = np.unique(x, return_counts=True)
-    ends = np.arange(len(values) - 1)
-    if len(values) > BINS:  # the places nearest to equal numbers of rows
-        reached = np.cumsum(counts)
-        wanted = np.arange(1, BINS) * len(x) / BINS
-        ends = np.unique(np.searchsorted(reached, wanted).clip(0, len(values) - 2))
-    return np.asarray(values[ends] + (values[ends + 1] - values[ends]) / 2)
 
 
 @dataclass(frozen=True)
@@ -110,8 +72,7 @@ def boosted(
     """
     loss = SquaredLoss() if loss is None else loss
     rng = np.random.RandomState(seed)
-    n_columns, n_all = bins.codes.shape
-    n_bins = np.array([len(edges) + 1 for edges in bins.edges], dtype=np.int32)
+    n_columns, n_all = len(bins.edges), bins.codes.shape[1]
     row_share = min(_ROW_SHARE, _MOST_ROWS / len(inside))
     n_some = min(int(np.ceil(_COLUMN_SHARE * n_columns)), _MOST_SUMS // Y.shape[1])
     n_some = min(n_columns, max(_LEAST_COLUMNS, n_some))
@@ -123,7 +84,7 @@ def boosted(
     while True:
         rows = runs.some(row_share, rng)
         columns = np.sort(rng.permutation(n_columns)[:n_some]).astype(np.int32)
-        seen = BinnedRows(bins.codes, rows, columns, n_bins[columns])
+        seen = BinnedRows(bins.codes, rows, columns, bins.n_bins, bins.tables, bins.members)
         found = tree_core.boost_symmetric_tree(seen, boosted_rows, PENALTY, RATE, DEPTH)
         yield Tree(found.columns, found.bins, found.values), scores, found.errors
 
