@@ -155,6 +155,46 @@ def on_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     return [found[number] for number in range(len(items))]
 
 
+@contextmanager
+def beside(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Run a task on a thread of its own beside what is done inside ``with``; it is given a function that waits for it.
+
+    For work whose result is needed later, while steps that wait for each other leave threads idle. The task must
+    end early where it is not needed any more: the end of ``with`` waits for it. What it calls runs in its thread alone.
+    Its exception is raised by the function, or at the end of ``with`` unless there is another one.
+
+    >>> found = []
+    >>> with beside(lambda: found.append(1)) as wait:
+    ...     wait()
+    >>> found
+    [1]
+    """
+    future: Future[None] = Future()
+    pool = _pool
+
+    def run() -> None:
+        pool.inside.block = True
+        try:
+            task()
+            future.set_result(None)
+        except BaseException as error:  # whoever waits raises it
+            future.set_exception(error)
+
+    def wait() -> None:
+        error = _outcome(future)
+        if error is not None:
+            raise error
+
+    thread = threading.Thread(target=partial(copy_context().run, run), name="mercer-beside", daemon=True)
+    thread.start()
+    try:
+        yield wait
+    except BaseException:
+        thread.join()
+        raise
+    wait()
+
+
 def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:
     """Call the tasks of each turn on the pool's threads, each turn after the one before it.
 

@@ -7,7 +7,7 @@ from mercer import TunedClassifier, TunedRegressor
 from mercer.fitting import HeldTargets, Numbers
 from mercer.learners import ColumnPreparation
 from mercer.learners.local import tree_choice
-from mercer.learners.local.boosted_trees import CrossFit
+from mercer.learners.local.cross_fit import CrossFit
 
 
 def table(n_rows, rng):

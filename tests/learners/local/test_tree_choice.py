@@ -7,7 +7,8 @@ import pytest
 
 from mercer import TunedClassifier, TunedRegressor
 from mercer.data import as_blocks
-from mercer.learners.local import boosted_trees, tree_choice
+from mercer.learners.local import cross_fit, tree_choice
+from mercer.learners.local.cross_fit import CrossFit
 from mercer.state import UnsoundError, check_stored
 from mercer.storage import dumps, loads
 
@@ -177,13 +178,15 @@ def test_an_interruption_of_the_second_search_keeps_the_first(rng, monkeypatch):
 
 def test_trees_of_a_smooth_target_end_with_the_first_fold(monkeypatch):
     """A sine of a rotated direction: trees are near enough to be grown, and a mean with them gains nothing."""
-    grown, own = [], boosted_trees.CrossFit._grown
+    grown, own = [], CrossFit._fold_of
 
-    def all_grown(self, f, rival):  # whatever the rival
+    def fold_of(self, f):
         grown.append(f)
-        return own(self, f, np.inf)
+        return own(self, f)
 
-    monkeypatch.setattr(boosted_trees.CrossFit, "_grown", all_grown)
+    monkeypatch.setattr(CrossFit, "_fold_of", fold_of)
+    monkeypatch.setattr(cross_fit, "_HOPELESS", np.inf)  # whatever the rival
+    monkeypatch.setattr(cross_fit, "_NEAR", np.inf)
     rng = np.random.RandomState(0)
     X = rng.standard_normal((2000, 4))
     y = np.sin(X @ [1.0, 0.8, -0.6, 0.3]) + 0.05 * rng.standard_normal(2000)

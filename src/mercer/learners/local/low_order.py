@@ -17,6 +17,7 @@ from mercer.kernels.evaluation.bandwidth import median_distance
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.learners.local.metrics import UNIT_ROWS, MetricFit, MetricRows, feature_error
 from mercer.learners.local.trial_log import timed
+from mercer.learners.local.units import error_units
 from mercer.learners.local.walk import Walks, error_of
 from mercer.parallel import for_each_block, one_blas_thread, row_blocks
 from mercer.state import Member, Reals, Stored, part
@@ -27,6 +28,9 @@ ORDERS = (2.0, 4.0)
 # Features at most, and rows per feature at least, of the fit on all rows; features of fits on a sample.
 _FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 1024, 4, 64
 _SAMPLE_FEATURES = 256
+# Rows and features of the model that tells whether one of all rows is worth its time, and the part of the error that a
+# mean with it may have.
+_JUDGING_ROWS, _JUDGING_FEATURES, _WORTHWHILE = 2**13, 512, 0.998
 # What a ridge is multiplied by where the sums of float32 products have no Cholesky factor with it.
 _GROWTH = 4.0
 # Rows per block.
@@ -165,14 +169,17 @@ class LowOrderRidge:
         held: HeldTargets[Targets],
         seed: int,
         others: OtherMoments | None = None,
+        *,
+        n_components: int | None = None,
     ) -> tuple["LowOrderRidge", Array]:
         """Fit prepared rows and ``others``, which are read in a pass; return the model and its residuals (n, k).
 
         The residuals are the leave-one-out residuals of ``rows`` in the fit of all rows. Without u_i of its weight, row
         i has the residual :math:`r_i / (1 - u_i (1 / W + z_i^T A^{-1} z_i))`, with centred features z and A their Gram
-        matrix plus the ridge.
+        matrix plus the ridge. By default there is a feature for four rows, up to 1,024.
         """
-        n_components = int(np.clip(len(rows) / _ROWS_PER_FEATURE, _LEAST_FEATURES, _FEATURES)) // 2 * 2
+        if n_components is None:
+            n_components = int(np.clip(len(rows) / _ROWS_PER_FEATURE, _LEAST_FEATURES, _FEATURES)) // 2 * 2
         features = FourierFeatures(choice.kernel, n_components=n_components, order=choice.order, random_state=seed)
         features.fit(rows[:1])
         moments = _moments(features, rows, held)
@@ -244,6 +251,23 @@ def _moments(features: FourierFeatures, rows: Array, held: HeldTargets[Targets])
 
 def _moments_of(features: FourierFeatures, rows: Rows, Y: Array, weight: Array | None) -> Moments:
     return Moments.of(features.n_features_out_, Y.shape[1]).update(features.transform(rows), Y, weight)
+
+
+def is_worth_all_rows(choice: LowOrderChoice, rows: Array, held: HeldTargets[Targets], rest: Array, seed: int) -> bool:
+    """Tell whether a model of low order of a sample already lowers ``rest``, the residuals of the other models.
+
+    With the rows of a large table it costs as much as the leaves.
+    """
+    if len(rows) <= 2 * _JUDGING_ROWS:
+        return True
+    some = np.sort(np.random.RandomState(seed).permutation(len(rows))[:_JUDGING_ROWS])
+    sample = held.some(some)
+    _, residuals = LowOrderRidge.of(choice, rows[some], sample, seed, n_components=_JUDGING_FEATURES)
+    variance = error_units(held)
+    share = blend(rest[some], residuals, sample.weight, variance)
+    mean = (1 - share) * rest[some] + share * residuals
+    before, after = (float(np.sum(sample.weight @ part**2 / variance)) for part in (rest[some], mean))
+    return share > 0 and after <= _WORTHWHILE * before
 
 
 def blend(first: Array, second: Array, weight: Array, variance: Array) -> float:

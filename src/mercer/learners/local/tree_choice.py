@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
-from mercer.learners.local.boosted_trees import BoostedTrees, CrossFit
+from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.choice import Choice
+from mercer.learners.local.cross_fit import CrossFit
 from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.low_order import blend
 from mercer.learners.local.report import Trial
@@ -105,32 +107,45 @@ class TreeChoice:
         search = self.new_search(self.numbers, METHODS, (), lambda rows, residuals: True)
         for trial in trials:
             search.log.add(trial)
-        plain = Found.of(encoding, search).refined()
-        few = len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS
-        if few or search.log.ended != "done":
-            return plain
-        try:
-            trees = self._trees(plain)
-            if trees is None:
+        if len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS:
+            return Found.of(encoding, search).refined()
+        cross = CrossFit(self.numbers, self.held, self.seed, self.loss)
+        # Without a deadline trees grow beside the search: it then cannot end early, so that they are needed, as a rule.
+        with cross.growing() if self.deadline == np.inf else nullcontext():
+            plain = Found.of(encoding, search).refined()
+            if search.log.ended != "done":
                 return plain
-            rows, residuals = self._judged(plain)
-            plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees[1][rows])[0])
+            try:
+                trees = self._trees(plain, cross)
+            except KeyboardInterrupt:
+                if not self.keep_interrupted:
+                    raise
+                search.log.ended = "interrupted"
+                return plain
+        return plain if trees is None else self._better(plain, trees)
+
+    def _better(self, plain: Found, trees: tuple[BoostedTrees, Array]) -> Found:
+        """Return the better of a mean with trees and a search with columns of trees."""
+        log = plain.search.log
+        rows, residuals = self._judged(plain)
+        plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees[1][rows])[0])
+        try:
             other = self._with_trees(plain, *trees)
         except KeyboardInterrupt:
             if not self.keep_interrupted:
                 raise
-            search.log.ended = "interrupted"
+            log.ended = "interrupted"
             return plain
-        search.log.trials += [trial._replace(what=f"{trial.what}, with trees") for trial in other.search.log.trials]
+        log.trials += [trial._replace(what=f"{trial.what}, with trees") for trial in other.search.log.trials]
         if other.search.log.ended == "interrupted":
-            search.log.ended = "interrupted"
+            log.ended = "interrupted"
             return plain
         if other.judged is None or not self._gain(plain, *other.judged) < _CLEARLY:
             return plain
-        other.search.log.trials = search.log.trials
+        other.search.log.trials = log.trials
         return other.refined()
 
-    def _trees(self, plain: Found) -> tuple[BoostedTrees, Array] | None:
+    def _trees(self, plain: Found, cross: CrossFit) -> tuple[BoostedTrees, Array] | None:
         start = time.monotonic()
         judged = self._judged(plain)
 
@@ -143,7 +158,7 @@ class TreeChoice:
             share, mean = self._mean(some, judged[1][at], predicted[place])
             return share > 0 and self._error(mean, some) <= _WORTHWHILE * self._error(judged[1][at], some)
 
-        found = CrossFit(self.numbers, self.held, self.seed, self.loss).fit(plain.choice.error, self.deadline, helps)
+        found = cross.fit(plain.choice.error, self.deadline, helps)
         if found is None:
             return None
         trees, predicted = found

@@ -22,7 +22,7 @@ from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.category_choice import CategoryChoice
 from mercer.learners.local.choice import Choice
 from mercer.learners.local.encoding import TableEncoding
-from mercer.learners.local.low_order import LowOrderRidge, blend
+from mercer.learners.local.low_order import LowOrderRidge, blend, is_worth_all_rows
 from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
@@ -138,7 +138,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         n_trees = 1 if hurried else self._trees_in_time(search.log.trials, len(rows), start)
         self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)
-        residuals = self._with_boosted(found, held, self._blend(search, rows, training, seed))
+        residuals = self._with_boosted(found, held, self._blend(found, rows, training, seed))
         self._finish(rows, held, residuals)
         self.feature_importances_ = self._importances(search.importances * rows.var(axis=0, dtype=np.float64))
         error = self._error(held, residuals)
@@ -233,37 +233,42 @@ class TunedEstimator(BlendedScores, Generic[T]):
         of_numbers = HeldTargets(numbers, held.Y, held.given, held.weight, held.left_out)
         self.model_ = model.fit_held(rows, of_numbers, check_random_state(seed))
 
-    def _blend(self, search: Search, rows: Array, training: TrainingTable[T], seed: int) -> Array:
-        """Fit a model of low order where it may help, and return the residuals of the mean of both models."""
+    def _blend(self, found: Found, rows: Array, training: TrainingTable[T], seed: int) -> Array:
+        """Fit a model of low order where it may help, and return the residuals of the mean with the leaves."""
         self.low_order_, self.low_order_share_ = None, 0.0
-        held = training.held
-        residuals, variance = self.model_.loo_residuals_, error_units(held)
-        choice = None if search.log.ended != "done" else search.low_order(residuals / self._unit(held))
-        if choice is None:
+        held, search = training.held, found.search
+        residuals = self.model_.loo_residuals_
+        if search.log.ended != "done":
+            return residuals
+        rest = self._mean_with_trees(found, held, residuals)[1]
+        choice = search.low_order(rest / self._unit(held))
+        if choice is None or (training.others is None and not is_worth_all_rows(choice, rows, held, rest, seed)):
             return residuals
         others = None if training.others is None else partial(_other_moments, training.others, self.preparation_)
         model, other = LowOrderRidge.of(choice, rows, held, seed, others)
-        share = blend(residuals, other, held.weight, variance)
+        share = blend(residuals, other, held.weight, error_units(held))
         if share > 0:
             self.low_order_, self.low_order_share_ = model, share
         return (1 - share) * residuals + share * other
 
-    def _with_boosted(self, found: Found, held: HeldTargets[T], residuals: Array) -> Array:
-        """Keep boosted trees that are no columns where a mean with them is better; return the residuals of the mean.
+    def _mean_with_trees(self, found: Found, held: HeldTargets[T], residuals: Array) -> tuple[float, Array]:
+        """Return the share of boosted trees that are no columns in the best mean, and the residuals of the mean.
 
         Both models are judged on rows that they have not seen, by leave-one-out and by folds.
         """
-        self.boosted_, self.boosted_share_ = None, 0.0
         if found.trees is None:
-            return residuals
-        trees, predicted = found.trees
-        unit = self._unit(held)
-        centre = self._centre(held)
-        other = held.Y - (predicted * unit + centre)
+            return 0.0, residuals
+        other = held.Y - (found.trees[1] * self._unit(held) + self._centre(held))
         share = blend(residuals, other, held.weight, error_units(held))
-        if share > 0:
-            self.boosted_, self.boosted_share_ = trees.in_units(unit, centre), share
-        return np.asarray((1 - share) * residuals + share * other)
+        return share, np.asarray((1 - share) * residuals + share * other)
+
+    def _with_boosted(self, found: Found, held: HeldTargets[T], residuals: Array) -> Array:
+        """Keep boosted trees that are no columns where a mean with them is better; return the residuals of the mean."""
+        self.boosted_ = None
+        self.boosted_share_, mean = self._mean_with_trees(found, held, residuals)
+        if found.trees is not None and self.boosted_share_ > 0:
+            self.boosted_ = found.trees[0].in_units(self._unit(held), self._centre(held))
+        return mean
 
     @staticmethod
     def _error(held: HeldTargets[T], residuals: Array) -> float:

@@ -1,0 +1,219 @@
+"""Boosted trees by folds: each row is predicted by trees that have not seen it."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event, Lock
+
+import numpy as np
+
+from mercer._typing import Array
+from mercer.config import get_config
+from mercer.fitting import HeldTargets, Targets
+from mercer.learners.local.boosted_trees import NO_SPLIT, BoostedTrees
+from mercer.learners.local.units import error_units
+from mercer.parallel import beside, for_each_block
+from mercer.solvers.local.binned import Bins
+from mercer.solvers.local.boosting import DEPTH, Tree, boosted
+from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
+
+# Folds of the rows.
+_FOLDS = 4
+# Trees at most, and trees without a lower error after which no more are grown.
+_MOST_TREES, _PATIENCE = 350, 30
+# After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
+# trees that predict much worse say little that the model does not know. The early error is that of three times as many
+# trees, at the pace of the last half of them.
+_EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """The trees of a fold with the scores (k,) at which they start, and the error on its rows after each."""
+
+    rows: Array
+    start: Array
+    trees: list[Tree]
+    errors: list[float]
+
+
+class CrossFit:
+    """Boosted trees of rows of numbers, and predictions of each row by trees that have not seen its fold.
+
+    Folds may grow before it is known whether trees can help (``growing``): what is known later ends them, and the
+    result is the same.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Numbers, not scaled: trees know their order alone.
+    held : HeldTargets
+        Targets with positive weights.
+    seed : int
+    loss : Loss, optional
+        The squared error, unless given. ``LogisticLoss`` is for targets of +1 and -1.
+    """
+
+    def __init__(self, rows: Array, held: HeldTargets[Targets], seed: int, loss: Loss | None = None):
+        # All that is inside is in a random order: trees see runs of rows, and folds take turns.
+        self._order = order = np.random.RandomState(seed).permutation(len(rows))
+        self._bins, self._weight, self._seed = Bins.of(rows).ordered(order), held.weight[order], seed
+        self._loss = SquaredLoss() if loss is None else loss
+        variance = error_units(held)
+        if self._loss.is_logistic:
+            self._centre, self._unit, self._variance = np.zeros_like(variance), np.ones_like(variance), variance
+        else:
+            self._centre, self._unit = held.weight @ held.Y / held.weight.sum(), np.sqrt(variance)
+            self._variance = np.ones_like(variance)
+        self._targets = (held.Y[order] - self._centre) / self._unit
+        self._fold = np.arange(len(rows)) % _FOLDS
+        self._waiting, self._grown, self._lock = iter(range(_FOLDS)), dict[int, _Fold](), Lock()
+        self._ended = Event()
+        self._rival = np.inf
+        self._judge: Callable[[_Fold], None] = _judge_later
+        self._wait: Callable[[], None] = _nothing_to_wait_for
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Grow folds, one after the other, on a thread beside those that work inside ``with``; end them at its end.
+
+        Inside, steps of a search wait for each other. With one thread nothing grows before ``fit``.
+        """
+        if get_config().threads == 1:
+            yield
+            return
+        with beside(self._grow_waiting) as wait:
+            self._wait = wait
+            try:
+                yield
+            finally:
+                self._ended.set()
+
+    def fit(
+        self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
+    ) -> tuple[BoostedTrees, Array] | None:
+        """Return the mean of the trees of all folds, and predictions (n, k) of each row by those that have not seen it.
+
+        None if trees cannot help, or not in time. ``rival`` is the leave-one-out error of a model without trees. The
+        first fold is compared with it. ``helps`` is asked whether the other folds are worth their time, given the
+        numbers of the rows of the first fold and their predictions.
+        """
+        start = time.monotonic()
+
+        def judge(first: _Fold) -> None:
+            """End all folds if the first one says that they are not worth their time."""
+            late = time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline
+            if late or min(first.errors) > _NEAR * rival:
+                self._ended.set()
+            elif helps is not None:
+                predicted = self._predicted(first, _best_number([first.errors]))
+                if not helps(self._order[first.rows], predicted):
+                    self._ended.set()
+
+        with self._lock:
+            self._rival, self._judge = rival, judge
+            first = self._grown.get(0)
+        if first is not None:
+            judge(first)
+        for_each_block(lambda _: self._grow_waiting(), range(_FOLDS))
+        self._wait()
+        if self._ended.is_set():
+            return None
+        folds = [self._grown[f] for f in range(_FOLDS)]
+        n_trees = _best_number([fold.errors for fold in folds])
+        predicted = np.empty_like(self._targets)
+        for fold in folds:
+            predicted[self._order[fold.rows]] = self._predicted(fold, n_trees)
+        return self._model(folds, n_trees), predicted
+
+    def _grow_waiting(self) -> None:
+        """Grow folds while some wait. The thread that has grown the first fold judges it, if all is known by then."""
+        while not self._ended.is_set():
+            with self._lock:
+                f = next(self._waiting, None)
+            if f is None:
+                return
+            found = self._fold_of(f)
+            if found is None:
+                self._ended.set()
+                return
+            with self._lock:
+                self._grown[f] = found
+                judge = self._judge
+            if f == 0:
+                judge(found)
+
+    def _fold_of(self, f: int) -> _Fold | None:
+        """Grow the trees of a fold while its error falls; None once folds end, or the first is hopeless."""
+        rows = np.flatnonzero(self._fold == f)
+        others = np.flatnonzero(self._fold != f).astype(np.int32)
+        trees: list[Tree] = []
+        errors: list[float] = []
+        unit = self._variance * self._weight[rows].sum()
+        early = 0.0
+        growing = boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss)
+        for tree, _, squares in growing:
+            trees.append(tree)
+            errors.append(float(np.mean(squares / unit)))
+            if f == 0 and len(errors) == _EARLY:
+                early = _expected_error(errors)
+            if self._ended.is_set() or early > _HOPELESS * self._rival:
+                return None
+            if len(errors) == _MOST_TREES or len(errors) - int(np.argmin(errors)) > _PATIENCE:
+                break
+        return _Fold(rows, self._loss.start(self._targets[others], self._weight[others]), trees, errors)
+
+    def _predicted(self, fold: _Fold, n_trees: int) -> Array:
+        """Return the predictions (m, k) of the rows of a fold by its first trees."""
+        return np.asarray(self._centre + self._unit * self._loss.expected(self._scores(fold, n_trees)))
+
+    def _scores(self, fold: _Fold, n_trees: int) -> Array:
+        """Return the scores (m, k) of the rows of a fold by its first trees, in units of the targets."""
+        codes = self._bins.codes[:, fold.rows]
+        total = np.tile(fold.start, (len(fold.rows), 1))
+        for tree in fold.trees[:n_trees]:
+            total += tree.values[tree.cells(codes)]
+        return total
+
+    def _model(self, folds: list[_Fold], n_trees: int) -> BoostedTrees:
+        """Return the mean of the sums of the first trees of all folds."""
+        trees = [tree for fold in folds for tree in fold.trees[:n_trees]]
+        shape = (len(trees), DEPTH)
+        columns, thresholds = np.zeros(shape, dtype=np.int32), np.full(shape, NO_SPLIT)
+        values = np.zeros((len(trees), 2**DEPTH, self._targets.shape[1]))
+        for t, tree in enumerate(trees):
+            depth = len(tree.columns)
+            columns[t, :depth] = tree.columns
+            edges = (self._bins.edges[j][b] for j, b in zip(tree.columns.tolist(), tree.bins.tolist(), strict=True))
+            thresholds[t, :depth] = list(edges)
+            values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit / _FOLDS
+        start = np.mean([fold.start for fold in folds], axis=0)
+        intercept = self._centre + self._unit * start
+        return BoostedTrees(len(self._bins.edges), columns, thresholds, values, intercept, self._loss.is_logistic)
+
+
+def _judge_later(first: _Fold) -> None:
+    """Leave the first fold to ``fit``, which knows what to compare it with."""
+
+
+def _nothing_to_wait_for() -> None:
+    """Return at once: no folds grow beside."""
+
+
+def _expected_error(errors: list[float]) -> float:
+    """Return the error after three times as many trees, if it goes on to fall as it did over the last half of them.
+
+    >>> _expected_error([16.0, 8.0, 6.0, 4.0])
+    0.25
+    """
+    half = errors[len(errors) // 2 - 1]
+    pace = min(1.0, errors[-1] / half) if half > 0 else 1.0
+    return errors[-1] * pace**4
+
+
+def _best_number(errors: list[list[float]]) -> int:
+    """Return the number of trees with the least sum of errors over the folds; a fold that has ended stays as it is."""
+    longest = max(len(some) for some in errors)
+    total = np.sum([np.pad(some, (0, longest - len(some)), mode="edge") for some in errors], axis=0)
+    return int(np.argmin(total)) + 1

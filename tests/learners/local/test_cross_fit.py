@@ -1,0 +1,125 @@
+"""Boosted trees by folds: predictions of rows that trees have not seen, and what stops the trees."""
+
+from threading import Event
+
+import numpy as np
+import pytest
+
+from mercer import config_context
+from mercer.fitting import HeldTargets, Numbers
+from mercer.learners.local import cross_fit
+from mercer.learners.local.cross_fit import CrossFit
+
+
+def held(Y, weight=None):
+    return HeldTargets.of(Numbers("test"), Y, weight)
+
+
+@pytest.fixture
+def boxes(rng):
+    X = rng.uniform(size=(1200, 4))
+    y = 3.0 * (X[:, 0] > 0.3) * (X[:, 1] < 0.6) + 5.0 + 0.3 * rng.standard_normal(1200)
+    return X, y[:, None]
+
+
+def test_the_model_predicts_and_no_row_sees_its_own_fold(boxes, rng):
+    X, Y = boxes
+    trees, predicted = CrossFit(X, held(Y), 0).fit()
+    fitted = Y - trees.scores(X)
+    assert np.mean((Y - predicted) ** 2) < 0.1 * Y.var()
+    assert np.mean(fitted**2) < np.mean((Y - predicted) ** 2)
+    noise = rng.standard_normal(Y.shape)
+    _, of_noise = CrossFit(X, held(noise), 0).fit()
+    # Predictions of noise are independent of it: 4.9 standard errors of a correlation, a false alarm in 1e-6 runs.
+    assert abs(np.corrcoef(of_noise.ravel(), noise.ravel())[0, 1]) < 4.9 / 1200**0.5
+
+
+def test_threads_change_no_bit(boxes):
+    X, Y = boxes
+    found = []
+    for threads in (1, 3):
+        with config_context(threads=threads):
+            trees, predicted = CrossFit(X, held(Y), 0).fit()
+            found.append((trees.thresholds, trees.values, predicted))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_units_of_y_change_nothing_but_units(boxes):
+    X, Y = boxes
+    _, one = CrossFit(X, held(Y), 0).fit()
+    _, other = CrossFit(X, held(1024 * Y), 0).fit()
+    np.testing.assert_allclose(other, 1024 * one, rtol=1e-9)
+
+
+def test_trees_far_behind_a_rival_or_without_time_are_left_out(boxes):
+    X, Y = boxes
+    assert CrossFit(X, held(Y), 0).fit(1e-4) is None
+    assert CrossFit(X, held(Y), 0).fit(deadline=0.0) is None
+    assert CrossFit(X, held(Y), 0).fit(1.0) is not None
+
+
+def test_a_constant_table_has_trees_without_levels():
+    trees, predicted = CrossFit(np.ones((600, 2)), held(np.arange(600.0)[:, None]), 0).fit()
+    assert np.isfinite(predicted).all()
+    assert np.ptp(trees.scores(np.ones((3, 2)))) == 0
+
+
+@pytest.mark.parametrize("first_is_late", [False, True])
+def test_folds_that_grow_beside_change_no_bit(boxes, first_is_late, monkeypatch):
+    """The first fold is judged by ``fit`` if it is known then, else by the thread that has grown it."""
+    X, Y = boxes
+    with config_context(threads=1):
+        expected = CrossFit(X, held(Y), 0).fit()
+    grown, asked, own = Event(), Event(), CrossFit._fold_of
+
+    def fold_of(self, f):
+        if first_is_late and f == 0:
+            asked.wait(60)
+        found = own(self, f)
+        grown.set()
+        return found
+
+    monkeypatch.setattr(CrossFit, "_fold_of", fold_of)
+    cross, judged = CrossFit(X, held(Y), 0), []
+    with config_context(threads=2), cross.growing():
+        if not first_is_late:
+            assert grown.wait(60)
+
+        def helps(rows, predicted):
+            judged.append((rows, predicted))
+            return True
+
+        asked.set()
+        found = cross.fit(1.0, helps=helps)
+    assert len(judged) == 1
+    assert judged[0][1].shape == (300, 1)
+    np.testing.assert_array_equal(found[0].values, expected[0].values)
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("rival", [1e-9, 1e-4])
+def test_folds_that_grow_beside_end_once_the_rival_is_known(boxes, rival):
+    X, Y = boxes
+    cross = CrossFit(X, held(Y), 0)
+    with config_context(threads=2), cross.growing():
+        assert cross.fit(rival) is None
+
+
+def test_folds_end_with_the_block_and_with_its_exception(boxes, monkeypatch):
+    X, Y = boxes
+    monkeypatch.setattr(cross_fit, "_MOST_TREES", 10**9)
+    monkeypatch.setattr(cross_fit, "_PATIENCE", 10**9)
+    with config_context(threads=2):
+        with CrossFit(X, held(Y), 0).growing():
+            pass
+        with pytest.raises(KeyError, match="other"), CrossFit(X, held(Y), 0).growing():
+            raise KeyError("other")
+
+
+def test_with_one_thread_nothing_grows_before_it_is_asked_for(boxes, monkeypatch):
+    X, Y = boxes
+    cross = CrossFit(X, held(Y), 0)
+    monkeypatch.setattr(CrossFit, "_fold_of", lambda self, f: pytest.fail("a fold grows"))
+    with config_context(threads=1), cross.growing():
+        pass
