@@ -10,7 +10,7 @@ from scipy import linalg
 
 from mercer import triangular
 
-SIZES = [1, 2, 7, 64, 129]
+SIZES = [1, 2, 7, 64, 65, 129, 300]
 
 
 @pytest.fixture(params=[np.float32, np.float64], ids=["float32", "float64"])
@@ -52,6 +52,9 @@ def test_an_inverse_is_scipy_s(matrix, n):
     before = lower.copy()
     _close(triangular.inverse(lower), linalg.solve_triangular(lower, np.eye(n), lower=True))
     np.testing.assert_array_equal(lower, before)
+    assert triangular.inverse(lower, overwrite=True) is lower
+    assert not np.triu(lower, 1).any()
+    _close(lower @ before, np.eye(n))
 
 
 @pytest.mark.parametrize("n", SIZES)
