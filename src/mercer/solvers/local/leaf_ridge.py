@@ -16,33 +16,58 @@ leaves are in float64; a leaf whose matrix has no Cholesky factor in that precis
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.lapack import get_lapack_funcs
 
-from mercer import triangular
+from mercer import recycling, triangular
 from mercer._typing import Array, Rows
 from mercer.config import get_config, memory_budget
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, one_blas_thread
+from mercer.solvers.local.leaf_gram import lower_gram
 
 # What is added to the diagonal of k(I, I), relative to its mean, by precision.
 _JITTER = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-10}
 # The ridge of a leaf without a Cholesky factor is multiplied by this number, at most this number of times.
 _GROWTH, _MOST_GROWTHS = 4.0, 16
-# The part of the memory, and the bytes, that may hold factors between two passes; factors that need more are computed
-# twice: the memory of a fit then does not grow with the machine.
+# The part of the memory, and the bytes, that may hold parts of leaves between two passes; parts that need more are
+# computed twice: the memory of a fit then does not grow with the machine.
 _HELD_SHARE, _HELD_BYTES = 0.25, 2**30
+# Rows whose squares are added in the precision of the rows.
+_SUMMED_ROWS = 256
 
 
 @dataclass(frozen=True)
-class LeafFactors:
-    """L_b with L_b L_b' = S_b = K_b - Z_b Z_b' + ridge, and U_b' = (L_b^-1 Z_b)', both in Fortran order."""
+class LeafPart:
+    """What the solution needs of a leaf with S_b = K_b - Z_b Z_b' + ridge: no matrix of its rows by its rows.
 
-    lower: Array
-    Ut: Array
+    Attributes
+    ----------
+    Zt : ndarray of shape (m, L)
+        Z_b'.
+    Wt : ndarray of shape (m, L)
+        Z_b' S_b^-1, in Fortran order.
+    solved : ndarray of shape (L, k + 1)
+        S_b^-1 y_b.
+    square : ndarray of shape (m, m)
+        Z_b' S_b^-1 Z_b, its lower triangle.
+    product : ndarray of shape (m, k + 1)
+        Z_b' S_b^-1 y_b.
+    diagonal : ndarray of shape (L,), float64, or None
+        The diagonal of S_b^-1.
+    ridge : float
+        The ridge, or more if the matrix with this ridge has no Cholesky factor.
+    """
+
+    Zt: Array
+    Wt: Array
+    solved: Array
+    square: Array
+    product: Array
+    diagonal: Array | None
     ridge: float
 
 
@@ -89,8 +114,8 @@ class LeafSystem:
     Notes
     -----
     Time O(n (L^2 / 3 + 2 L m + m^2 / 2 + L d)) for leaves of L rows and m landmarks, about twice that with
-    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (L + m) numbers where 1 GiB and
-    a quarter of the memory hold them: the factors are then computed once instead of twice, with the same bits.
+    leave-one-out residuals. Memory O(L^2 + L m) per thread and O(m^2), and up to n (2 m + m^2 / L) numbers if they fit
+    in 1 GiB and a quarter of the memory: the factors are then computed once instead of twice, with the same bits.
     """
 
     def __init__(
@@ -138,22 +163,23 @@ class LeafSystem:
         mean = weight @ Y / weight.sum()
         # A last column of ones says how a change of the mean changes the solution.
         targets = np.column_stack([Y - mean, np.ones(len(Y))]).astype(self.dtype)
-        factors = self._factors(alpha, weight)
-        inner, w = self._between(factors, targets)
+        parts = self._parts(_Problem(targets, alpha, weight, leave_one_out))
+        inner, w = self._between(parts, targets.shape[1])
         dual = np.empty(targets.shape, dtype=self.dtype)
         coef = np.empty((len(self.leaves), self.n_landmarks, Y.shape[1]), dtype=self.dtype)
         diagonal = np.empty(len(Y)) if leave_one_out else None
         ridges = np.empty(len(self.leaves))
 
         def finish(b: int) -> None:
-            rows, factor = self.leaves[b], factors.get(b)
-            ridges[b] = factor.ridge
-            dual[rows], w_b = _within(factor, targets[rows], w)
+            rows, part = self.leaves[b], parts.get(b)
+            ridges[b] = part.ridge
+            dual[rows] = part.solved - part.Wt.T @ w.astype(self.dtype)
+            w_b = w - part.Zt @ dual[rows]
             coef[b] = triangular.solve(self._root, w_b[:, :-1], transposed=True)
             if diagonal is not None:
                 # 1 / (K~ + ridge)_ii is a lower bound on the diagonal: rounding must not go below this bound.
-                least = 1.0 / (self.kernel.evaluate_diag(self.X[rows]) + factor.ridge / weight[rows])
-                diagonal[rows] = np.maximum(_inverse_diagonal(factor, inner), least)
+                least = 1.0 / (self.kernel.evaluate_diag(self.X[rows]) + part.ridge / weight[rows])
+                diagonal[rows] = np.maximum(_inverse_diagonal(part, inner), least)
 
         for_each_block(finish, range(len(self.leaves)))
         residuals = None
@@ -165,24 +191,18 @@ class LeafSystem:
             residuals = _residuals(Y - mean, dual, diagonal, ridge, weight, taken)
         return LeafSolution(np.ascontiguousarray(dual[:, :-1]), coef, mean, residuals, ridges)
 
-    def _factors(self, alpha: float, weight: Array) -> "_Factors":
-        sizes = [len(rows) for rows in self.leaves]
-        n_bytes = sum(size * (size + self.n_landmarks) for size in sizes) * self.dtype.itemsize
-        holds = len(sizes) == 1 or n_bytes <= min(_HELD_SHARE * memory_budget().n_bytes, _HELD_BYTES)
-        return _Factors(lambda b: self._factor(b, alpha, weight), len(sizes), holds=holds)
+    def _parts(self, problem: "_Problem") -> "_Parts":
+        m, n_leaves = self.n_landmarks, len(self.leaves)
+        n_numbers = len(problem.targets) * (2 * m + problem.targets.shape[1]) + n_leaves * m**2
+        holds = n_numbers * self.dtype.itemsize <= min(_HELD_SHARE * memory_budget().n_bytes, _HELD_BYTES)
+        return _Parts(lambda b: self._part(b, problem), n_leaves, holds=holds or not m)
 
-    def _between(self, factors: "_Factors", targets: Array) -> tuple[Array, Array]:
-        """Return the Cholesky factor of A = I + sum_b U_b' U_b, and w = A^-1 sum_b U_b' L_b^-1 y_b; sums in order."""
-        inner, cross = np.eye(self.n_landmarks, order="F"), np.zeros((self.n_landmarks, targets.shape[1]))
+    def _between(self, parts: "_Parts", n_targets: int) -> tuple[Array, Array]:
+        """Return the Cholesky factor of A = I + sum_b Z_b' S_b^-1 Z_b, and w = A^-1 sum_b Z_b' S_b^-1 y_b."""
+        inner, cross = np.eye(self.n_landmarks, order="F"), np.zeros((self.n_landmarks, n_targets))
         if not self.n_landmarks:
             return inner, cross
-
-        def part(b: int) -> tuple[Array, Array]:
-            factor, square = factors.get(b), np.zeros(inner.shape, dtype=self.dtype, order="F")
-            triangular.add_square(square, factor.Ut)
-            return square, factor.Ut @ triangular.solve(factor.lower, targets[self.leaves[b]])
-
-        for square, product in _in_order(part, len(self.leaves)):
+        for square, product in _in_order(parts.sums, len(self.leaves)):
             inner += square
             cross += product
         with one_blas_thread():
@@ -190,15 +210,15 @@ class LeafSystem:
             w = solve_triangular(root, solve_triangular(root, cross, lower=True), lower=True, trans="T")
         return root.astype(self.dtype, order="F"), w
 
-    def _factor(self, b: int, alpha: float, weight: Array) -> LeafFactors:
+    def _part(self, b: int, problem: "_Problem") -> LeafPart:
         """Factor the matrix of a leaf, with a larger ridge if rounding leaves no Cholesky factor."""
-        inverse, ridge = 1.0 / weight[self.leaves[b]], alpha
+        rows, ridge = self.leaves[b], problem.alpha
+        inverse = 1.0 / problem.weight[rows]
         for _ in range(_MOST_GROWTHS):
             S, Zt = self._residual(b)
             S[np.diag_indices_from(S)] += (ridge * inverse).astype(self.dtype)
             if triangular.factor(S) and np.isfinite(S[-1, -1]):
-                Ut = triangular.solve(S, Zt, transposed=True, right=True) if self.n_landmarks else Zt
-                return LeafFactors(S, Ut, ridge)
+                return _part_of(S, Zt, problem.targets[rows], ridge, inverted=problem.leave_one_out)
             ridge *= _GROWTH
         raise ValueError(
             f"leaf_ridge: the Gram matrix of a leaf of {len(inverse)} rows has no Cholesky factor in {self.dtype} with "
@@ -210,7 +230,7 @@ class LeafSystem:
         """Return K_b - Z_b Z_b' (its lower triangle) and Z_b', in Fortran order; the first may be overwritten."""
         if b not in self._held:
             rows = self.X[self.leaves[b]]
-            S = np.asfortranarray(self.kernel.evaluator(rows, self.dtype)(rows).T)
+            S = lower_gram(self.kernel, rows, self.dtype)
             Zt = np.empty((0, len(S)), dtype=self.dtype, order="F")
             if self._columns is not None:
                 Zt = triangular.solve(self._typed_root, self._columns(rows).T, overwrite=True)
@@ -219,23 +239,39 @@ class LeafSystem:
                 return S, Zt
             self._held[b] = S, Zt
         S, Zt = self._held[b]
-        return S.copy(order="F"), Zt
+        copy = recycling.empty(S.shape, self.dtype).T
+        copy[:] = S
+        return copy, Zt
 
 
-class _Factors:
-    """The factors of the leaves, held after the first use or computed again for each use."""
+class _Problem(NamedTuple):
+    """The arguments of a solution that its leaves need."""
 
-    def __init__(self, make: Callable[[int], LeafFactors], n_leaves: int, *, holds: bool):
+    targets: Array
+    alpha: float
+    weight: Array
+    leave_one_out: bool
+
+
+class _Parts:
+    """The parts of the leaves, held after the first use or computed again for each use."""
+
+    def __init__(self, make: Callable[[int], LeafPart], n_leaves: int, *, holds: bool):
         self._make, self._holds = make, holds
-        self._held: list[LeafFactors | None] = [None] * n_leaves
+        self._held: list[LeafPart | None] = [None] * n_leaves
 
-    def get(self, b: int) -> LeafFactors:
+    def get(self, b: int) -> LeafPart:
         found = self._held[b]
         if found is None:
             found = self._make(b)
             if self._holds:
                 self._held[b] = found
         return found
+
+    def sums(self, b: int) -> tuple[Array, Array]:
+        """Return what the leaf adds to the sums over all leaves."""
+        part = self.get(b)
+        return part.square, part.product
 
 
 def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[np.generic]) -> Array:
@@ -258,23 +294,44 @@ def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[np.generic])
     )
 
 
-def _within(factor: LeafFactors, targets: Array, w: Array) -> tuple[Array, Array]:
-    """Return the dual coefficients of a leaf, and w_b = w - Z_b' alpha_b in float64."""
-    V = triangular.solve(factor.lower, targets)
-    if len(w):
-        V -= factor.Ut.T @ w.astype(V.dtype)
-    dual = triangular.solve(factor.lower, V, transposed=True)
-    return dual, w - factor.Ut @ V  # Z_b' L_b^-T V = U_b' V
+def _part_of(lower: Array, Zt: Array, targets: Array, ridge: float, *, inverted: bool) -> LeafPart:
+    """Return the part of a leaf from the Cholesky factor of its matrix, which is overwritten."""
+    V = triangular.solve(lower, targets)
+    solved = triangular.solve(lower, V, transposed=True)
+    apply, diagonal = triangular.solve, None
+    if inverted:
+        # The products cost less with the inverse, which the diagonal needs anyway.
+        lower, apply = triangular.inverse(lower, overwrite=True), triangular.product
+        diagonal = _column_squares(lower, lower=True)
+    square = np.zeros((len(Zt), len(Zt)), dtype=lower.dtype, order="F")
+    if not len(Zt):
+        return LeafPart(Zt, Zt, solved, square, Zt @ solved, diagonal, ridge)
+    Ut = apply(lower, Zt, transposed=True, right=True)
+    triangular.add_square(square, Ut)
+    product = Ut @ V
+    return LeafPart(Zt, apply(lower, Ut, right=True, overwrite=True), solved, square, product, diagonal, ridge)
 
 
-def _inverse_diagonal(factor: LeafFactors, inner: Array) -> Array:
+def _inverse_diagonal(part: LeafPart, inner: Array) -> Array:
     """Return the diagonal of the inverse of K~ + ridge, for the rows of a leaf."""
-    inverse = triangular.inverse(factor.lower)  # its upper triangle is that of the factor, 0
-    diagonal: Array = np.einsum("ij,ij->j", inverse, inverse, dtype=np.float64)
-    if len(inner):
-        P = triangular.solve(inner, triangular.product(inverse, factor.Ut, right=True), overwrite=True)
-        diagonal -= np.einsum("ij,ij->j", P, P, dtype=np.float64)
-    return diagonal
+    assert part.diagonal is not None  # noqa: S101, for the type checker
+    if not len(inner):
+        return part.diagonal
+    return part.diagonal - _column_squares(triangular.solve(inner, part.Wt))
+
+
+def _column_squares(A: Array, *, lower: bool = False) -> Array:
+    """Return the sums of squares of the columns of a matrix, in float64; it may be a lower triangle.
+
+    Squares of some rows are added in the precision of A, which is several times faster. The lanes of a register then
+    add 64 squares at most, so that these sums have an error below 1e-6.
+    """
+    sums = np.zeros(A.shape[1])
+    for start in range(0, len(A), _SUMMED_ROWS):
+        stop = start + _SUMMED_ROWS
+        block = A[start:stop, : stop if lower else None]
+        sums[: block.shape[1]] += np.einsum("ij,ij->j", block, block)
+    return sums
 
 
 def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Array, left_out: Array) -> Array:
