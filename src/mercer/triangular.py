@@ -30,25 +30,22 @@ class _At(NamedTuple):
 
 
 def factor(S: Array) -> bool:
-    """Overwrite a symmetric matrix, of which the lower triangle is read, by its lower Cholesky factor.
+    """Overwrite the lower triangle of a symmetric matrix, which alone is read, by its lower Cholesky factor.
 
-    Return whether there is one. Entries above the diagonal become 0.
+    Return whether there is one. What is above the diagonal of S stays.
 
     >>> import numpy as np
-    >>> S = np.array([[4.0, 2.0], [2.0, 5.0]], order="F")
+    >>> S = np.array([[4.0, 7.0], [2.0, 5.0]], order="F")
     >>> factor(S), S.tolist()
-    (True, [[2.0, 0.0], [1.0, 2.0]])
+    (True, [[2.0, 7.0], [1.0, 2.0]])
     """
-    n, info = len(S), ctypes.c_int()
-    _call("potrf", S, b"L", n, S, n, info)
-    if n > 1:  # the upper triangle without the diagonal is that of the matrix from the second column on
-        nothing = _SCALARS[_PREFIX[S.dtype]](0)
-        _call("laset", S, b"U", n - 1, n - 1, nothing, nothing, S[:, 1:], n)
+    info = ctypes.c_int()
+    _call("potrf", S, b"L", len(S), S, len(S), info)
     return info.value == 0
 
 
 def inverse(lower: Array, *, overwrite: bool = False) -> Array:
-    """Return the inverse of a lower triangular matrix.
+    """Return the inverse of a lower triangular matrix. What is above its diagonal is not read, and stays.
 
     >>> import numpy as np
     >>> inverse(np.array([[2.0, 0.0], [1.0, 2.0]], order="F")).tolist()
@@ -67,7 +64,7 @@ def _invert(A: Array, start: int, stop: int) -> None:
     if stop - start <= _SMALL_TRIANGLE:
         _call("trtri", A, b"L", b"N", stop - start, _At(A, start, start), len(A), ctypes.c_int())
         return
-    # Multiples of the width of a register: vectors begin where lines of the cache begin.
+    # A multiple of the width of a register: vectors begin where lines of the cache begin.
     middle = start + -(-(stop - start) // 32) * 16
     _invert(A, start, middle)
     _invert(A, middle, stop)

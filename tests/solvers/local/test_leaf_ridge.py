@@ -80,6 +80,30 @@ def test_every_residual_is_that_of_a_refit(problem, kernel, weighted, rng):
         np.testing.assert_allclose(found[i], Y[i] - mean - K[i, kept] @ dual, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("with_landmarks", [True, False])
+def test_leaves_of_many_blocks_are_solved_like_the_dense_matrix(dtype, with_landmarks, rng):
+    """Leaves beyond the rows that are evaluated, inverted and squared at once."""
+    X, sizes = rng.standard_normal((900, 3)).astype(dtype), [500, 400]
+    leaves = np.split(rng.permutation(900), np.cumsum(sizes)[:-1])
+    landmarks, Y = X[:20] if with_landmarks else None, np.sin(2 * X[:, :2].astype(float))
+    solution = LeafSystem(KERNELS[1], X, leaves, landmarks).solve(Y, ALPHA)
+    exact = None if landmarks is None else landmarks.astype(float)
+    inverse = np.linalg.inv(dense_matrix(KERNELS[1], X.astype(float), leaves, exact) + ALPHA * np.eye(900))
+    dual = inverse @ (Y - Y.mean(axis=0))
+    residuals = dual / np.diag(inverse)[:, None]
+    # the other rows' mean
+    ones = inverse.sum(axis=1) / np.diag(inverse)
+    residuals += ones[:, None] * (Y - Y.mean(axis=0)) / 899
+    tolerance = 2e-3 if dtype == np.float32 else 1e-6
+    np.testing.assert_allclose(solution.dual, dual, atol=tolerance * np.abs(dual).max())
+    np.testing.assert_allclose(solution.loo_residuals, residuals, atol=tolerance * np.abs(residuals).max())
+    quick = LeafSystem(KERNELS[1], X, leaves, landmarks).solve(Y, ALPHA, leave_one_out=False)
+    assert quick.loo_residuals is None
+    np.testing.assert_allclose(quick.dual, dual, atol=tolerance * np.abs(dual).max())
+    np.testing.assert_allclose(quick.landmark_coef, solution.landmark_coef, atol=20 * tolerance)
+
+
 def test_a_row_may_be_left_out_whole(problem, rng):
     X, Y, leaves, landmarks = problem
     K, weight = dense_matrix(KERNELS[0], X, leaves, landmarks), rng.choice([0.3, 2.0, 5.0], N)

@@ -37,7 +37,7 @@ _GROWTH, _MOST_GROWTHS = 4.0, 16
 # computed twice: the memory of a fit then does not grow with the machine.
 _HELD_SHARE, _HELD_BYTES = 0.25, 2**30
 # Rows whose squares are added in the precision of the rows.
-_SUMMED_ROWS = 256
+_SUMMED_ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -296,20 +296,19 @@ def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[np.generic])
 
 def _part_of(lower: Array, Zt: Array, targets: Array, ridge: float, *, inverted: bool) -> LeafPart:
     """Return the part of a leaf from the Cholesky factor of its matrix, which is overwritten."""
-    V = triangular.solve(lower, targets)
-    solved = triangular.solve(lower, V, transposed=True)
-    apply, diagonal = triangular.solve, None
+    apply, diagonal, m = triangular.solve, None, len(Zt)
     if inverted:
         # The products cost less with the inverse, which the diagonal needs anyway.
         lower, apply = triangular.inverse(lower, overwrite=True), triangular.product
-        diagonal = _column_squares(lower, lower=True)
-    square = np.zeros((len(Zt), len(Zt)), dtype=lower.dtype, order="F")
-    if not len(Zt):
-        return LeafPart(Zt, Zt, solved, square, Zt @ solved, diagonal, ridge)
-    Ut = apply(lower, Zt, transposed=True, right=True)
-    triangular.add_square(square, Ut)
-    product = Ut @ V
-    return LeafPart(Zt, apply(lower, Ut, right=True, overwrite=True), solved, square, product, diagonal, ridge)
+        diagonal = _triangle_squares(lower)
+    # Targets are further rows of Z_b': two more rows of a product cost little, a product of two rows costs much.
+    both = np.empty((m + targets.shape[1], len(lower)), dtype=lower.dtype, order="F")
+    both[:m], both[m:] = Zt, targets.T
+    both = apply(lower, both, transposed=True, right=True, overwrite=True)  # B' L^-T
+    squares = np.zeros((len(both), len(both)), dtype=lower.dtype, order="F")
+    triangular.add_square(squares, both)
+    both = apply(lower, both, right=True, overwrite=True)  # B' S^-1
+    return LeafPart(Zt, both[:m], both[m:].T, squares[:m, :m], squares[m:, :m].T, diagonal, ridge)
 
 
 def _inverse_diagonal(part: LeafPart, inner: Array) -> Array:
@@ -320,17 +319,26 @@ def _inverse_diagonal(part: LeafPart, inner: Array) -> Array:
     return part.diagonal - _column_squares(triangular.solve(inner, part.Wt))
 
 
-def _column_squares(A: Array, *, lower: bool = False) -> Array:
-    """Return the sums of squares of the columns of a matrix, in float64; it may be a lower triangle.
+def _column_squares(A: Array) -> Array:
+    """Return the sums of squares of the columns of a matrix, in float64.
 
     Squares of some rows are added in the precision of A, which is several times faster. The lanes of a register then
-    add 64 squares at most, so that these sums have an error below 1e-6.
+    add 32 squares at most, so that these sums have an error below 1e-6.
     """
     sums = np.zeros(A.shape[1])
     for start in range(0, len(A), _SUMMED_ROWS):
+        block = A[start : start + _SUMMED_ROWS]
+        sums += np.einsum("ij,ij->j", block, block)
+    return sums
+
+
+def _triangle_squares(lower: Array) -> Array:
+    """Return the sums of squares of the columns of a lower triangle; what is above the diagonal is not read."""
+    sums = np.zeros(len(lower))
+    for start in range(0, len(lower), _SUMMED_ROWS):
         stop = start + _SUMMED_ROWS
-        block = A[start:stop, : stop if lower else None]
-        sums[: block.shape[1]] += np.einsum("ij,ij->j", block, block)
+        sums[start:stop] += _column_squares(np.tril(lower[start:stop, start:stop]))
+        sums[start:stop] += _column_squares(lower[stop:, start:stop])
     return sums
 
 
