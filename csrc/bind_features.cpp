@@ -279,6 +279,29 @@ void absolute_distances(const Array<const T, 2>& X, const Array<const T, 2>& fix
 }
 
 template <class T>
+void near_squares(const Array<const T, 2>& X, const Array<const T, 2>& fixed, const Array<const T, 1>& bounds,
+                  const Array<const T, 1>& fixed_bounds, const Array<T, 2>& q) {
+    const Matrix<const T> rows = matrix<const T, 2>("X", X);
+    const Matrix<const T> others = matrix<const T, 2>("fixed", fixed);
+    const Matrix<T> target = matrix<T, 2>("q", q);
+    const NearBounds<T> both = {vector<const T>("bounds", bounds), vector<const T>("fixed_bounds", fixed_bounds)};
+    require_equal("fixed.shape[1]", others.n_columns, "X.shape[1]", rows.n_columns);
+    require_equal("q.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
+    require_equal("q.shape[1]", target.n_columns, "fixed.shape[0]", others.n_rows);
+    require_equal("len(bounds)", static_cast<int64_t>(bounds.shape(0)), "X.shape[0]", rows.n_rows);
+    require_equal("len(fixed_bounds)", static_cast<int64_t>(fixed_bounds.shape(0)), "fixed.shape[0]", others.n_rows);
+    const nb::gil_scoped_release released;
+    kernels<T>().near_squares(rows, others, both, target);
+}
+
+template <class T>
+void matern_values(double scale, double linear, double quadratic, const Array<T, 2>& values) {
+    const Matrix<T> target = matrix<T, 2>("values", values);
+    const nb::gil_scoped_release released;
+    kernels<T>().matern_values({scale, linear, quadratic}, target);
+}
+
+template <class T>
 void landmark_features(const Array<const T, 2>& left, const Array<const T, 2>& right,
                        const Array<const T, 2>& projection, int64_t first, const Array<T, 2>& out) {
     const Matrix<const T> rows = matrix<const T, 2>("left", left), points = matrix<const T, 2>("right", right);
@@ -324,6 +347,9 @@ void bind(nb::module_& m) {
           "permutation"_a.noconvert(), "lengths"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a, "out"_a.noconvert());
     m.def("absolute_distances", &absolute_distances<T>, "X"_a.noconvert(), "fixed"_a.noconvert(),
           "out"_a.noconvert());
+    m.def("near_squares", &near_squares<T>, "X"_a.noconvert(), "fixed"_a.noconvert(), "bounds"_a.noconvert(),
+          "fixed_bounds"_a.noconvert(), "q"_a.noconvert());
+    m.def("matern_values", &matern_values<T>, "scale"_a, "linear"_a, "quadratic"_a, "values"_a.noconvert());
     m.def("cell_hashes", &cell_hashes<T>, "X"_a.noconvert(), "inverse_pitches"_a.noconvert(), "shifts"_a.noconvert(),
           "multipliers"_a.noconvert(), "out"_a.noconvert());
     m.def("landmark_features", &landmark_features<T>, "left"_a.noconvert(), "right"_a.noconvert(),

@@ -54,37 +54,38 @@ MERCER_INLINE T exp_of_negative(T x) {
     return capped > C::lowest ? value : (capped != capped ? capped : T(0));  // NaN stays
 }
 
-template <class T>
-void exp_all(T* MERCER_RESTRICT values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) values[i] = exp_of_negative(values[i]);
-}
-
 #if defined(__GNUC__) && !defined(MERCER_PLAIN_LANES)
-// The same in lanes: compilers keep the scalar function's last choice as a jump for doubles.
-MERCER_INLINE Lanes<double> exp_of_negative_lanes(const Lanes<double>& x) {
-    typedef ExpConstants<double> C;
-    typedef uint64_t Bits __attribute__((vector_size(MERCER_LANE_BYTES)));
-    const Lanes<double> zero = {}, lowest = all_lanes<double>(C::lowest);
-    const Lanes<double> capped = x > zero ? zero : x, inside = capped > lowest ? capped : lowest;
-    const Lanes<double> shifted = inside * 1.4426950408889634074 + C::shift, n = shifted - C::shift;
-    const Lanes<double> r = (inside - n * C::ln2) - n * C::ln2_rest;
-    Lanes<double> p = zero + kInverseFactorials[C::terms], scale;
+// The same in lanes: compilers keep the scalar function's last choice as a jump.
+template <class T>
+MERCER_INLINE Lanes<T> exp_of_negative_lanes(const Lanes<T>& x) {
+    typedef ExpConstants<T> C;
+    typedef typename C::bits Bits __attribute__((vector_size(MERCER_LANE_BYTES)));
+    const Lanes<T> zero = {}, lowest = all_lanes<T>(C::lowest);
+    const Lanes<T> capped = x > zero ? zero : x, inside = capped > lowest ? capped : lowest;
+    const Lanes<T> shifted = inside * T(1.4426950408889634074) + C::shift, n = shifted - C::shift;
+    const Lanes<T> r = (inside - n * C::ln2) - n * C::ln2_rest;
+    Lanes<T> p = zero + T(kInverseFactorials[C::terms]), scale;
     MERCER_UNROLL
-    for (int k = C::terms - 1; k >= 0; --k) p = p * r + kInverseFactorials[k];
+    for (int k = C::terms - 1; k >= 0; --k) p = p * r + T(kInverseFactorials[k]);
     Bits power;
     std::memcpy(&power, &shifted, sizeof power);
-    power = (power + static_cast<uint64_t>(C::bias)) << C::mantissa;
+    power = (power + static_cast<typename C::bits>(C::bias)) << C::mantissa;
     std::memcpy(&scale, &power, sizeof scale);
-    const Lanes<double> value = capped > lowest ? p * scale : zero;
+    const Lanes<T> value = capped > lowest ? p * scale : zero;
     return x == x ? value : x;  // NaN stays
 }
 
-template <>
-void exp_all<double>(double* MERCER_RESTRICT values, int64_t count) {
-    const int64_t rest = count % kLanes<double>;  // a bound that compilers see
-    for (; count >= kLanes<double>; count -= kLanes<double>, values += kLanes<double>) {
-        store<double>(values, exp_of_negative_lanes(load<double>(values)));
+template <class T>
+void exp_all(T* MERCER_RESTRICT values, int64_t count) {
+    const int64_t rest = count % kLanes<T>;  // a bound that compilers see
+    for (; count >= kLanes<T>; count -= kLanes<T>, values += kLanes<T>) {
+        store<T>(values, exp_of_negative_lanes<T>(load<T>(values)));
     }
     for (int64_t i = 0; i < rest; ++i) values[i] = exp_of_negative(values[i]);
+}
+#else
+template <class T>
+void exp_all(T* MERCER_RESTRICT values, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) values[i] = exp_of_negative(values[i]);
 }
 #endif

@@ -27,6 +27,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "binning.hpp"
 #include "absolute_distances.hpp"
 #include "exponential.hpp"
+#include "radial.hpp"
 #include "landmarks.hpp"
 #include "coordinate_descent.hpp"
 #include "scores.hpp"
@@ -53,6 +54,8 @@ constexpr Kernels<T> kKernels = {
     hadamard_features<T>,
     cell_hashes<T>,
     absolute_distances<T>,
+    near_squares<T>,
+    matern_values<T>,
     landmark_features<T>,
     descend<T>,
     scores<T>,

@@ -111,6 +111,20 @@ struct Grids {
     const uint32_t* multipliers;
 };
 
+// A pair is near if its entry is at most the sum of the bounds of its row and of its fixed row.
+template <class T>
+struct NearBounds {
+    const T* rows;
+    const T* fixed;
+};
+
+// (1 + linear t + quadratic t^2) exp(-t) with t = sqrt(scale q)
+struct MaternShape {
+    double scale;
+    double linear;
+    double quadratic;
+};
+
 // Column j of `weights` uses its first `first` + j rows; the others hold zeros.
 template <class T>
 struct LandmarkProjection {

@@ -62,6 +62,8 @@ __all__ = [
     "gaussian_exponents",
     "hadamard_features",
     "landmark_features",
+    "matern_values",
+    "near_squares",
     "nearest_centres",
     "online_gradient",
     "online_kernel_gradient",
@@ -202,6 +204,20 @@ def absolute_distances(X: Array, fixed: Array) -> Array:
     out = np.empty((len(X), len(fixed)), dtype=X.dtype)
     _primitives.absolute_distances(X, fixed, out)
     return out
+
+
+def near_squares(X: Array, fixed: Array, bounds: Array, fixed_bounds: Array, q: Array) -> None:
+    """Replace those entries of ``q`` (n, m) that belong to near pairs of dense rows by |x - y|^2.
+
+    A pair is near if its entry is at most the sum of ``bounds`` (n,) of its row x and ``fixed_bounds`` (m,) of its
+    fixed row y.
+    """
+    _primitives.near_squares(X, fixed, bounds, fixed_bounds, q)
+
+
+def matern_values(scale: float, linear: float, quadratic: float, values: Array) -> None:
+    """Overwrite ``values`` (n, m) by (1 + linear t + quadratic t^2) exp(-t) with t = sqrt(scale values)."""
+    _primitives.matern_values(scale, linear, quadratic, values)
 
 
 def cell_hashes(X: Rows, rows: slice, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None:

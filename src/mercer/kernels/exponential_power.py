@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._typing import Array, override
+from mercer.kernels.matern import matern_profile
 from mercer.kernels.radial import LengthScaled
 from mercer.kernels.stationary import NOT_CONVEX
 from mercer.validation import check_real
@@ -50,9 +51,8 @@ class ExponentialPower(LengthScaled):
     @override
     def profile(self, q: Array) -> Array:
         if self.alpha == 1:
-            np.sqrt(q, out=q)  # much faster than a power
-        else:
-            np.power(q, self.alpha / 2, out=q)
+            return matern_profile(0.5, q)  # much faster than a power
+        np.power(q, self.alpha / 2, out=q)
         np.negative(q, out=q)
         return np.exp(q, out=q)
 

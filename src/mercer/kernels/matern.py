@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from mercer import core
 from mercer._typing import Array, override
 from mercer.kernels.radial import LengthScaled
 from mercer.kernels.stationary import NOT_CONVEX
@@ -14,6 +15,8 @@ from mercer.validation import check_real
 _LARGE_NU = 50.0
 # Every Matern function is 0 in float64 from here on. Farther away, K_nu and some products have no value.
 _FAR = 1e6
+# The coefficients of t and t^2 in closed forms, by nu.
+_POLYNOMIALS = {0.5: (0.0, 0.0), 1.5: (1.0, 0.0), 2.5: (1.0, 1 / 3)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,19 +82,15 @@ def matern_profile(nu: float, q: Array) -> Array:
     """Return the Matern function where r^2 / length^2 is q, which may be overwritten."""
     if nu > _LARGE_NU:
         return _by_expansion(nu, 2 * np.minimum(q, _FAR**2) / nu)
+    if q.dtype == np.float32 and q.ndim == 2 and nu in _POLYNOMIALS:
+        core.matern_values(2 * nu, *_POLYNOMIALS[nu], q)
+        return q
     q *= 2 * nu
     t: Array = np.sqrt(q, out=q)
     np.minimum(t, _FAR, out=t)
-    if nu == 0.5:
-        return np.exp(-t)
-    if nu == 1.5:
-        decay = np.negative(t)
-        np.exp(decay, out=decay)
-        t += 1
-        t *= decay
-        return t
-    if nu == 2.5:
-        return (1 + t + t * t / 3) * np.exp(-t)
+    if nu in _POLYNOMIALS:
+        linear, quadratic = _POLYNOMIALS[nu]
+        return np.asarray((1 + t * (linear + t * quadratic)) * np.exp(-t))
     return _by_bessel(nu, t)
 
 

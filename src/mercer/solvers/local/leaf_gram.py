@@ -7,7 +7,7 @@ from mercer._typing import Array, Rows
 from mercer.kernels import Kernel
 
 # Rows per block of kernel values. Smaller blocks have fewer values above the diagonal, and cost more calls.
-_BLOCK_ROWS = 192
+_BLOCK_ROWS = 256
 
 
 def lower_gram(kernel: Kernel, rows: Rows, dtype: np.dtype[np.generic]) -> Array:
