@@ -302,6 +302,13 @@ void matern_values(double scale, double linear, double quadratic, const Array<T,
 }
 
 template <class T>
+void decays(double factor, const Array<T, 2>& values) {
+    const Matrix<T> target = matrix<T, 2>("values", values);
+    const nb::gil_scoped_release released;
+    kernels<T>().decays(static_cast<T>(factor), target);
+}
+
+template <class T>
 void landmark_features(const Array<const T, 2>& left, const Array<const T, 2>& right,
                        const Array<const T, 2>& projection, int64_t first, const Array<T, 2>& out) {
     const Matrix<const T> rows = matrix<const T, 2>("left", left), points = matrix<const T, 2>("right", right);
@@ -350,6 +357,7 @@ void bind(nb::module_& m) {
     m.def("near_squares", &near_squares<T>, "X"_a.noconvert(), "fixed"_a.noconvert(), "bounds"_a.noconvert(),
           "fixed_bounds"_a.noconvert(), "q"_a.noconvert());
     m.def("matern_values", &matern_values<T>, "scale"_a, "linear"_a, "quadratic"_a, "values"_a.noconvert());
+    m.def("decays", &decays<T>, "factor"_a, "values"_a.noconvert());
     m.def("cell_hashes", &cell_hashes<T>, "X"_a.noconvert(), "inverse_pitches"_a.noconvert(), "shifts"_a.noconvert(),
           "multipliers"_a.noconvert(), "out"_a.noconvert());
     m.def("landmark_features", &landmark_features<T>, "left"_a.noconvert(), "right"_a.noconvert(),

@@ -56,6 +56,7 @@ constexpr Kernels<T> kKernels = {
     absolute_distances<T>,
     near_squares<T>,
     matern_values<T>,
+    decays<T>,
     landmark_features<T>,
     descend<T>,
     scores<T>,

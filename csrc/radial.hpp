@@ -1,4 +1,4 @@
-// Tiles of radial kernels. Included inside the namespace of one instruction set.
+// Tiles of kernels of distances. Included inside the namespace of one instruction set.
 
 // Entries of a row that are compared with their bounds at once: seldom is one of them near.
 constexpr int64_t kComparedEntries = 64;
@@ -53,6 +53,19 @@ void matern_values(const MaternShape& shape, const Matrix<T>& values) {
             }
             exp_all<T>(part, count);
             for (int64_t j = 0; j < count; ++j) part[j] *= T(1) + roots[j] * (linear + roots[j] * quadratic);
+        }
+    }
+}
+
+// values <- exp(min(factor values, 0))
+template <class T>
+void decays(T factor, const Matrix<T>& values) {
+    for (int64_t i = 0; i < values.n_rows; ++i) {
+        T* MERCER_RESTRICT row = values.data + i * values.stride;
+        for (int64_t first = 0; first < values.n_columns; first += kRoots) {  // multiplied while in cache
+            const int64_t count = first + kRoots < values.n_columns ? kRoots : values.n_columns - first;
+            for (int64_t j = first; j < first + count; ++j) row[j] *= factor;
+            exp_all<T>(row + first, count);
         }
     }
 }

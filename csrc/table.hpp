@@ -38,6 +38,7 @@ struct Kernels {
     void (*near_squares)(const Matrix<const T>& X, const Matrix<const T>& fixed, const NearBounds<T>& bounds,
                          const Matrix<T>& q);
     void (*matern_values)(const MaternShape& shape, const Matrix<T>& values);
+    void (*decays)(T factor, const Matrix<T>& values);
     void (*landmark_features)(const Matrix<const T>& left, const Matrix<const T>& right,
                               const LandmarkProjection<T>& projection, const Matrix<T>& out);
     void (*descend)(const Matrix<const T>& Z, const RowOrder& order, const BoxProblems<T>& problems,

@@ -57,6 +57,7 @@ __all__ = [
     "cell_hashes",
     "convolve",
     "count_sketch",
+    "decays",
     "descend",
     "fourier",
     "gaussian_exponents",
@@ -213,6 +214,11 @@ def near_squares(X: Array, fixed: Array, bounds: Array, fixed_bounds: Array, q: 
     fixed row y.
     """
     _primitives.near_squares(X, fixed, bounds, fixed_bounds, q)
+
+
+def decays(factor: float, values: Array) -> None:
+    """Overwrite ``values`` (n, m) by exp(min(factor values, 0))."""
+    _primitives.decays(factor, values)
 
 
 def matern_values(scale: float, linear: float, quadratic: float, values: Array) -> None:

@@ -1,4 +1,4 @@
-"""Near pairs and Matern functions: the compiled core equals the reference at every level, at odd sizes."""
+"""Near pairs, exponentials and Matern functions: compiled equals reference at every level, at odd sizes."""
 
 import numpy as np
 import pytest
@@ -44,6 +44,23 @@ def test_matern_functions_at_the_ends(level, dtype, shape, primitives):
     values = np.array([[0.0, 1e30, np.inf, np.nan]], dtype=dtype)
     primitives.matern_values(*shape, values)
     np.testing.assert_array_equal(values, np.array([[1.0, 0.0, 0.0, np.nan]], dtype=dtype))
+
+
+@pytest.mark.parametrize("factor", [1.0, -0.3])
+@pytest.mark.parametrize("size", [(1, 1), (3, 7), (5, 33), (2, 600), (0, 4), (4, 0)])
+def test_exponentials_are_those_of_the_reference(level, dtype, factor, size, rng):
+    found = (10 * rng.standard_normal((size[0], size[1] + 3))).astype(dtype)[:, : size[1]]
+    expected = found.copy()
+    _core.decays(factor, found)
+    reference.decays(factor, expected)
+    np.testing.assert_allclose(found, expected, rtol=16 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("primitives", [_core, reference], ids=["compiled", "reference"])
+def test_exponentials_at_the_ends(level, dtype, primitives):
+    values = np.array([[0.0, 1.0, np.inf, -np.inf, -1e30, np.nan]], dtype=dtype)
+    primitives.decays(1.0, values)
+    np.testing.assert_array_equal(values, np.array([[1.0, 1.0, 1.0, 0.0, 0.0, np.nan]], dtype=dtype))
 
 
 def test_wrong_shapes_are_refused():

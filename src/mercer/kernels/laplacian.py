@@ -72,8 +72,8 @@ class Laplacian(StationaryKernel):
 
         def dense(X: Rows) -> Array:
             distances = core.absolute_distances(np.ascontiguousarray(X, dtype=np.float32), fixed)
-            distances *= np.float32(-gamma)
-            return np.exp(distances, out=distances)
+            core.decays(-gamma, distances)
+            return distances
 
         return lambda X: general(X) if is_sparse(X) else dense(X)
 

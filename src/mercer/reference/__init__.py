@@ -19,7 +19,7 @@ from mercer.reference.landmarks import landmark_features, trapezoidal_product
 from mercer.reference.online import online_gradient, online_kernel_gradient, online_newton
 from mercer.reference.partial_trees import partial_tree_keys, partial_tree_values
 from mercer.reference.projection import project_product, project_product_csr, sign_products
-from mercer.reference.radial import matern_values, near_squares
+from mercer.reference.radial import decays, matern_values, near_squares
 from mercer.reference.scores import scores
 from mercer.reference.string_keys import agreement_sums, masked_keys, string_keys, token_keys
 from mercer.reference.subgraph_keys import subgraph_keys
@@ -44,6 +44,7 @@ __all__ = [
     "count_sketch",
     "count_sketch_csr",
     "count_substrings",
+    "decays",
     "descend",
     "descend_csr",
     "fourier_features",

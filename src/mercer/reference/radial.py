@@ -1,4 +1,4 @@
-"""Tiles of radial kernels: distances of near pairs, and Matern functions in closed form."""
+"""Tiles of kernels of distances: near pairs, exponentials, and Matern functions in closed form."""
 
 import numpy as np
 
@@ -30,3 +30,9 @@ def matern_values(scale: float, linear: float, quadratic: float, values: Array) 
     np.exp(-t, out=values)
     if linear or quadratic:
         values *= 1 + t * (linear + t * quadratic)
+
+
+def decays(factor: float, values: Array) -> None:
+    """Overwrite ``values`` (n, m) by exp(min(factor values, 0))."""
+    values *= factor
+    np.exp(np.minimum(values, 0.0, out=values), out=values)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer import core
 from mercer._typing import Array
 
 # The exponent -gamma |x - y|^2 is summed from terms as large as gamma |x|^2, with that many roundings of float32:
@@ -26,8 +27,7 @@ def gaussian_tiles(Y: Array, gamma: float, dtype: DTypeLike) -> Callable[[Array]
         values = left @ exponents.right
         if far.size:
             values[far] = exponents.exactly(X[far])
-        np.minimum(values, 0.0, out=values)
-        np.exp(values, out=values)
+        core.decays(1.0, values)
         return np.asarray(values)
 
     return tile
