@@ -173,8 +173,8 @@ class LeafSystem:
         def finish(b: int) -> None:
             rows, part = self.leaves[b], parts.get(b)
             ridges[b] = part.ridge
-            dual[rows] = part.solved - part.Wt.T @ w.astype(self.dtype)
-            w_b = w - part.Zt @ dual[rows]
+            dual[rows] = found = part.solved - part.Wt.T @ w.astype(self.dtype)
+            w_b = w - part.Zt @ found
             coef[b] = triangular.solve(self._root, w_b[:, :-1], transposed=True)
             if diagonal is not None:
                 # 1 / (K~ + ridge)_ii is a lower bound on the diagonal: rounding must not go below this bound.
@@ -333,12 +333,14 @@ def _column_squares(A: Array) -> Array:
 
 
 def _triangle_squares(lower: Array) -> Array:
-    """Return the sums of squares of the columns of a lower triangle; what is above the diagonal is not read."""
+    """Return the sums of squares of the columns of a lower triangle; zeros are written next above its diagonal."""
+    above = np.tri(_SUMMED_ROWS, k=-1, dtype=bool).T
     sums = np.zeros(len(lower))
     for start in range(0, len(lower), _SUMMED_ROWS):
-        stop = start + _SUMMED_ROWS
-        sums[start:stop] += _column_squares(np.tril(lower[start:stop, start:stop]))
-        sums[start:stop] += _column_squares(lower[stop:, start:stop])
+        block = lower[start : start + _SUMMED_ROWS, : start + _SUMMED_ROWS]
+        n = len(block)
+        np.copyto(block[:, start:], 0, where=above[:n, :n])
+        sums[: start + n] += np.einsum("ij,ij->j", block, block)
     return sums
 
 
