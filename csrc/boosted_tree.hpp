@@ -97,10 +97,15 @@ void write_values(const std::vector<uint8_t>& cell, const Derivatives& slopes, i
 
 // In float: a cell adds many slopes, and the next tree mends an error.
 inline void hyperbolic_tangents(const double* scores, int64_t count, double* out) {
-    for (int64_t i = 0; i < count; ++i) {
-        const auto score = static_cast<float>(scores[i]);
-        const float e = exp_of_negative(-2.0f * std::fabs(score)), t = (1.0f - e) / (1.0f + e);
-        out[i] = score < 0 ? -t : t;
+    constexpr int64_t kBlock = 256;
+    float e[kBlock];
+    for (int64_t start = 0; start < count; start += kBlock) {
+        const int64_t size = std::min(kBlock, count - start);
+        for (int64_t i = 0; i < size; ++i) e[i] = -2.0f * std::fabs(static_cast<float>(scores[start + i]));
+        exp_all(e, size);
+        for (int64_t i = 0; i < size; ++i) {
+            out[start + i] = std::copysign((1.0f - e[i]) / (1.0f + e[i]), static_cast<float>(scores[start + i]));
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scratch.hpp"
+#include "tree_sums.hpp"
 #include "types.hpp"
 
 namespace mercer {
@@ -41,44 +42,13 @@ struct TreeSplits {
 
 namespace symmetric_tree {
 
-// A power of two that makes numbers of at most `largest` integers whose sums over n rows are below 2^31.
-inline double integer_unit(double largest, int64_t n) {
-    if (!(largest > 0)) return 1.0;
-    return std::ldexp(1.0, std::min(29 - std::ilogb(largest * static_cast<double>(n)), 1000));
-}
-
-// The nearest integer, the even one of two, of a number below 2^31: the sum with 1.5 2^52 has it in its low bits.
-inline int32_t nearest(double x) {
-    const double shifted = x + 6755399441055744.0;
-    int64_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    return static_cast<int32_t>(bits);
-}
-
-// A slope and a weight, added by one instruction where the compiler has vectors.
-#if defined(__GNUC__)
-typedef int32_t Pair __attribute__((vector_size(8)));
-#else
-struct Pair {
-    int32_t slope, weight;
-    Pair operator+(const Pair& other) const { return {slope + other.slope, weight + other.weight}; }
-};
-#endif
-
-inline Pair load_pair(const int32_t* sums) {
-    Pair pair;
-    std::memcpy(&pair, sums, sizeof pair);
-    return pair;
-}
-
-inline void store_pair(int32_t* sums, Pair pair) { std::memcpy(sums, &pair, sizeof pair); }
-
 struct Best {
     float gain;
     int64_t column, bin;
 };
 
-// Q is the number of sums where it is known at compile time, else 0: one target, or one per class of a few.
+// Q is how many numbers the sums of a row take where that is known at compile time, else 0. It is 2 for one target. The
+// sums of several targets end with numbers that are 0, up to a multiple of 4.
 //
 // Slopes and weights are rounded to integers, of at least 15 bits for 32,768 rows. Sums of integers are exact in any
 // order: equal splits tie, and columns of a bundle have the sums that they would have alone.
@@ -90,7 +60,8 @@ template <int Q>
 class Level {
   public:
     Level(const BinnedRows& data, const TreeSlopes& slopes, double penalty, int64_t depth)
-        : data_(data), n_targets_(slopes.n_targets), starts_{0, data.n_rows} {
+        : data_(data), n_targets_(slopes.n_targets), starts_{0, data.n_rows}, is_slope_(n_sums()) {
+        std::fill_n(is_slope_.begin(), n_targets_, 1.0f);
         choose_tables();
         take_memory(depth);
         round_slopes(slopes, penalty);
@@ -123,8 +94,8 @@ class Level {
         bool is_bundle;
     };
 
-    // The slopes of the targets, and at last the weight.
-    int64_t n_sums() const { return Q ? Q : n_targets_ + 1; }
+    // The slopes of the targets, the weight, and what fills them up.
+    int64_t n_sums() const { return Q ? Q : (n_targets_ + 4) / 4 * 4; }
     int64_t n_nodes() const { return static_cast<int64_t>(starts_.size()) - 1; }
     int64_t n_tables() const { return static_cast<int64_t>(tables_.size()); }
     int64_t n_rows_of(int64_t v) const { return starts_[v + 1] - starts_[v]; }
@@ -160,7 +131,7 @@ class Level {
     }
 
     void round_slopes(const TreeSlopes& slopes, double penalty) {
-        const int64_t n = data_.n_rows, k = n_sums() - 1;
+        const int64_t n = data_.n_rows, k = n_targets_;
         double slope = 0, weight = 0;
         for (int64_t i = 0; i < n; ++i) {
             const double* of_row = slopes.slopes + data_.rows[i] * k;
@@ -174,6 +145,7 @@ class Level {
             order_[i] = data_.rows[i];
             for (int64_t j = 0; j < k; ++j) sums[j] = nearest(slopes.slopes[row * k + j] * unit);
             sums[k] = nearest(slopes.weights[row] * weight_unit);
+            std::fill(sums + k + 1, sums + n_sums(), 0);
         }
         penalty_ = static_cast<float>(penalty * weight_unit);
     }
@@ -224,10 +196,8 @@ class Level {
 
     // sum_k g_k^2 / (w + penalty): what a cell with these sums takes off the loss.
     float explained(const int32_t* sums) const {
-        const int64_t k = n_sums() - 1;
-        float squares[2] = {};
-        for (int64_t j = 0; j < k; ++j) squares[j % 2] += square(sums[j]);
-        return (squares[0] + squares[1]) / (static_cast<float>(sums[k]) + penalty_);
+        const float squares = Q == 2 ? square(sums[0]) : squares_of_both(sums, sums).first;
+        return squares / (static_cast<float>(sums[n_targets_]) + penalty_);
     }
 
     static float square(int32_t sum) { return static_cast<float>(sum) * static_cast<float>(sum); }
@@ -261,11 +231,14 @@ class Level {
     void accumulate(int32_t* cells, int64_t n_bins) const {
         const int64_t q = n_sums();
         if (Q == 2) {
-            Pair total = load_pair(cells);
-            for (int64_t b = 1; b < n_bins; ++b) store_pair(cells + 2 * b, total = total + load_pair(cells + 2 * b));
+            Pair sums = loaded<Pair>(cells);
+            for (int64_t b = 1; b < n_bins; ++b) {
+                sums = sums + loaded<Pair>(cells + 2 * b);
+                std::memcpy(cells + 2 * b, &sums, sizeof sums);
+            }
             return;
         }
-        for (int64_t i = q; i < n_bins * q; ++i) cells[i] += cells[i - q];
+        for (int64_t i = q; i < n_bins * q; i += 4) add(cells + i, loaded<Four>(cells + i - q));
     }
 
     // Additions to several tables do not wait for each other, as those to the same cell of one table would.
@@ -282,15 +255,13 @@ class Level {
         for (int64_t i = starts_[v], end = starts_[v + 1]; i < end; ++i) {
             const int32_t row = order[i];
             if (Q == 2) {
-                const Pair pair = load_pair(sums + 2 * i);
-                for (int j = 0; j < kTables; ++j) {
-                    int32_t* cell = tables[j] + codes[j][row] * 2;
-                    store_pair(cell, load_pair(cell) + pair);
-                }
+                const Pair pair = loaded<Pair>(sums + 2 * i);
+                for (int j = 0; j < kTables; ++j) add(tables[j] + codes[j][row] * 2, pair);
                 continue;
             }
             for (int j = 0; j < kTables; ++j) {
-                for (int64_t k = 0; k < q; ++k) tables[j][codes[j][row] * q + k] += sums[i * q + k];
+                int32_t* cell = tables[j] + codes[j][row] * q;
+                for (int64_t k = 0; k < q; k += 4) add(cell + k, loaded<Four>(sums + i * q + k));
             }
         }
     }
@@ -313,9 +284,9 @@ class Level {
     }
 
     // What both sides of each split of a node take off the loss, over one denominator. The gain is the same for a side
-    // and for what the node has beyond it. Two sums of squares per side do not wait for each other.
+    // and for what the node has beyond it.
     void add_gains(const int32_t* side, const int32_t* total, int64_t n_splits) {
-        const int64_t q = n_sums(), k = q - 1;
+        const int64_t q = n_sums(), k = n_targets_;
         const float penalty = penalty_;
         float* gains = gains_.data();
         if (Q == 2) {  // plain enough for vectors
@@ -328,17 +299,24 @@ class Level {
             }
             return;
         }
-        for (int64_t b = 0; b < n_splits; ++b) {
-            const int32_t* sums = side + b * q;
-            float l[2] = {}, r[2] = {};
-            for (int64_t j = 0; j < k; ++j) {
-                l[j % 2] += square(sums[j]);
-                r[j % 2] += square(total[j] - sums[j]);
-            }
-            const float below = static_cast<float>(sums[k]) + penalty;
-            const float above = static_cast<float>(total[k] - sums[k]) + penalty;
-            gains[b] += ((l[0] + l[1]) * above + (r[0] + r[1]) * below) / (below * above);
+        for (int64_t b = 0; b < n_splits; ++b, side += q) {
+            const float below = static_cast<float>(side[k]) + penalty;
+            const float above = static_cast<float>(total[k] - side[k]) + penalty;
+            const std::pair<float, float> both = squares_of_both(side, total);
+            gains[b] += (both.first * above + both.second * below) / (below * above);
         }
+    }
+
+    // Sums of the squares of slopes on a side and beyond it, of every fourth one and then of the four sums.
+    std::pair<float, float> squares_of_both(const int32_t* side, const int32_t* all) const {
+        FourFloats one = {}, other = {};
+        for (int64_t j = 0; j < n_sums(); j += 4) {
+            const Four sums = loaded<Four>(side + j), rest = loaded<Four>(all + j) - sums;
+            const FourFloats is_slope = loaded<FourFloats>(&is_slope_[j]);
+            one = one + squares(sums) * is_slope;
+            other = other + squares(rest) * is_slope;
+        }
+        return {total(one), total(other)};
     }
 
     const BinnedRows& data_;
@@ -352,7 +330,7 @@ class Level {
     int32_t *sums_ = nullptr, *next_sums_ = nullptr;    // (n_rows, n_sums), in that order
     int32_t *cells_ = nullptr, *parents_ = nullptr;     // (n_nodes, n_cells, n_sums) of this level and of the last one
     std::vector<int32_t> totals_;
-    std::vector<float> gains_;
+    std::vector<float> gains_, is_slope_;  // 1 for slopes, 0 for the numbers after them
 };
 
 template <int Q>
@@ -374,18 +352,12 @@ int64_t grow(const BinnedRows& data, const TreeSlopes& slopes, double penalty, c
 inline int64_t grow_symmetric_tree(const BinnedRows& data, const TreeSlopes& slopes, double penalty,
                                    const TreeSplits<int32_t>& out) {
     using symmetric_tree::grow;
-    switch (slopes.n_targets) {
-        case 1: return grow<2>(data, slopes, penalty, out);
-        case 3: return grow<4>(data, slopes, penalty, out);
-        case 4: return grow<5>(data, slopes, penalty, out);
-        case 5: return grow<6>(data, slopes, penalty, out);
-        case 6: return grow<7>(data, slopes, penalty, out);
-        case 7: return grow<8>(data, slopes, penalty, out);
-        case 8: return grow<9>(data, slopes, penalty, out);
-        case 9: return grow<10>(data, slopes, penalty, out);
-        case 10: return grow<11>(data, slopes, penalty, out);
-        default: return grow<0>(data, slopes, penalty, out);
-    }
+    const int64_t k = slopes.n_targets;
+    if (k == 1) return grow<2>(data, slopes, penalty, out);
+    if (k <= 3) return grow<4>(data, slopes, penalty, out);
+    if (k <= 7) return grow<8>(data, slopes, penalty, out);
+    if (k <= 11) return grow<12>(data, slopes, penalty, out);
+    return grow<0>(data, slopes, penalty, out);
 }
 
 }  // namespace mercer

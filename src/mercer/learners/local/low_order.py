@@ -26,7 +26,7 @@ from mercer.stats import Moments
 # Mean numbers of columns that take part in a feature.
 ORDERS = (2.0, 4.0)
 # Features at most, and rows per feature at least, of the fit on all rows; features of fits on a sample.
-_FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 1024, 4, 64
+_FEATURES, _ROWS_PER_FEATURE, _LEAST_FEATURES = 512, 4, 64
 _SAMPLE_FEATURES = 256
 # Rows and features of the model that tells whether one of all rows is worth its time, and the part of the error that a
 # mean with it may have.
@@ -176,7 +176,7 @@ class LowOrderRidge:
 
         The residuals are the leave-one-out residuals of ``rows`` in the fit of all rows. Without u_i of its weight, row
         i has the residual :math:`r_i / (1 - u_i (1 / W + z_i^T A^{-1} z_i))`, with centred features z and A their Gram
-        matrix plus the ridge. By default there is a feature for four rows, up to 1,024.
+        matrix plus the ridge. By default there is a feature for four rows, up to 512.
         """
         if n_components is None:
             n_components = int(np.clip(len(rows) / _ROWS_PER_FEATURE, _LEAST_FEATURES, _FEATURES)) // 2 * 2
