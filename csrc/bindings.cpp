@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
     mercer::bind_graphs(m);
     mercer::bind_budget(m);
     mercer::bind_trees(m);
+    mercer::bind_leaves(m);
     m.def("is_smooth", &mercer::is_smooth, nanobind::arg("n"));
     m.def("simd_level", [] { return std::string(mercer::current_level().name); });
     m.def("simd_levels", &mercer::level_names);

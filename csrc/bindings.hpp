@@ -32,5 +32,6 @@ void bind_structures(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_budget(nb::module_& m);
 void bind_trees(nb::module_& m);
+void bind_leaves(nb::module_& m);
 
 }  // namespace mercer

@@ -21,7 +21,7 @@ compile() {
         -isystem "$include" -isystem "$nanobind"
 }
 
-for source in level_plain.cpp dispatch.cpp plan.cpp scratch.cpp bindings.cpp bind_features.cpp bind_learners.cpp bind_trees.cpp bind_structures.cpp; do
+for source in level_plain.cpp dispatch.cpp plan.cpp scratch.cpp bindings.cpp bind_features.cpp bind_learners.cpp bind_trees.cpp bind_leaves.cpp bind_structures.cpp; do
     compile "$source"
 done
 echo "csrc compiles for aarch64"

@@ -28,6 +28,7 @@ from mercer.reference.types import (
     CsrRows,
     OnlineResult,
 )
+from mercer.triangular import addresses
 
 try:
     import mercer._core as _core  # noqa: PLR0402 - with "from", a missing and a broken core both raise ImportError
@@ -224,6 +225,16 @@ def decays(factor: float, values: Array) -> None:
 def matern_values(scale: float, linear: float, quadratic: float, values: Array) -> None:
     """Overwrite ``values`` (n, m) by (1 + linear t + quadratic t^2) exp(-t) with t = sqrt(scale values)."""
     _primitives.matern_values(scale, linear, quadratic, values)
+
+
+def invert_leaf(S: Array, B: Array, squares: Array, diagonal: Array) -> bool:
+    """Overwrite S (n, n) and B (m, n) as ``mercer.solvers.local.leaf_inverse.inverted`` does, in one compiled call.
+
+    All matrices are in Fortran order. ``squares`` (m, m), zeros at first, becomes the lower triangle of B S^-1 B', and
+    ``diagonal`` that of S^-1. Return whether S has a Cholesky factor. There is no fallback.
+    """
+    routines = addresses(("potrf", "trtri", "trmm", "syrk"), S.dtype)
+    return bool(_core.invert_leaf(routines, S.T, B.T, squares.T, diagonal))
 
 
 def cell_hashes(X: Rows, rows: slice, inverse_pitches: Array, shifts: Array, multipliers: Array, out: Array) -> None:

@@ -18,7 +18,7 @@ from mercer._typing import Array
 _PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _SCALARS = {"s": ctypes.c_float, "d": ctypes.c_double}
 # Triangles up to this size are inverted by LAPACK (measured).
-_SMALL_TRIANGLE = 64
+_SMALL_TRIANGLE = 128
 
 
 class _At(NamedTuple):
@@ -143,14 +143,24 @@ def _by_reference(argument: object) -> object:
     return argument if isinstance(argument, bytes) else ctypes.byref(argument)  # type: ignore[arg-type]
 
 
+def addresses(names: tuple[str, ...], dtype: np.dtype[np.generic]) -> Array:
+    """Return where routines of BLAS and LAPACK are in memory, for compiled code that calls them."""
+    return np.array([_address(_PREFIX[dtype] + name)[0] for name in names], dtype=np.int64)
+
+
 @cache
-def _routine(name: str) -> Callable[..., None]:
-    """Return a routine by its name in the interface that SciPy has for Cython."""
+def _address(name: str) -> tuple[int, int]:
+    """Return the address of a routine by its name in the interface that SciPy has for Cython, and its arguments."""
     module = cython_blas if name[1:] in ("syrk", "trmm", "trsm") else cython_lapack
     capsule = module.__pyx_capi__[name]
     get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     signature: bytes = get_name(capsule)  # such as "void (char *, int *, double *, int *, int *)"
-    pointers = [ctypes.c_void_p] * (1 + signature.count(b","))
-    return ctypes.CFUNCTYPE(None, *pointers)(get_pointer(capsule, signature))
+    return get_pointer(capsule, signature), 1 + signature.count(b",")
+
+
+@cache
+def _routine(name: str) -> Callable[..., None]:
+    address, n_arguments = _address(name)
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n_arguments)(address)

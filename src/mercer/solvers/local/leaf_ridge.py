@@ -28,6 +28,7 @@ from mercer.config import get_config, memory_budget
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, one_blas_thread
 from mercer.solvers.local.leaf_gram import lower_gram
+from mercer.solvers.local.leaf_inverse import column_squares, inverted, solved
 
 # What is added to the diagonal of k(I, I), relative to its mean, by precision.
 _JITTER = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-10}
@@ -36,8 +37,6 @@ _GROWTH, _MOST_GROWTHS = 4.0, 16
 # The part of the memory, and the bytes, that may hold parts of leaves between two passes; parts that need more are
 # computed twice: the memory of a fit then does not grow with the machine.
 _HELD_SHARE, _HELD_BYTES = 0.25, 2**30
-# Rows whose squares are added in the precision of the rows.
-_SUMMED_ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -217,8 +216,9 @@ class LeafSystem:
         for _ in range(_MOST_GROWTHS):
             S, Zt = self._residual(b)
             S[np.diag_indices_from(S)] += (ridge * inverse).astype(self.dtype)
-            if triangular.factor(S) and np.isfinite(S[-1, -1]):
-                return _part_of(S, Zt, problem.targets[rows], ridge, inverted=problem.leave_one_out)
+            part = _part_of(S, Zt, problem.targets[rows], ridge, inverts=problem.leave_one_out)
+            if part is not None:
+                return part
             ridge *= _GROWTH
         raise ValueError(
             f"leaf_ridge: the Gram matrix of a leaf of {len(inverse)} rows has no Cholesky factor in {self.dtype} with "
@@ -294,20 +294,16 @@ def _landmark_root(kernel: Kernel, landmarks: Rows, dtype: np.dtype[np.generic])
     )
 
 
-def _part_of(lower: Array, Zt: Array, targets: Array, ridge: float, *, inverted: bool) -> LeafPart:
-    """Return the part of a leaf from the Cholesky factor of its matrix, which is overwritten."""
-    apply, diagonal, m = triangular.solve, None, len(Zt)
-    if inverted:
-        # The products cost less with the inverse, which the diagonal needs anyway.
-        lower, apply = triangular.inverse(lower, overwrite=True), triangular.product
-        diagonal = _triangle_squares(lower)
+def _part_of(S: Array, Zt: Array, targets: Array, ridge: float, *, inverts: bool) -> LeafPart | None:
+    """Return the part of a leaf with the matrix S, which is overwritten; None if S has no Cholesky factor."""
+    m = len(Zt)
     # Targets are further rows of Z_b': two more rows of a product cost little, a product of two rows costs much.
-    both = np.empty((m + targets.shape[1], len(lower)), dtype=lower.dtype, order="F")
+    both = np.empty((m + targets.shape[1], len(S)), dtype=S.dtype, order="F")
     both[:m], both[m:] = Zt, targets.T
-    both = apply(lower, both, transposed=True, right=True, overwrite=True)  # B' L^-T
-    squares = np.zeros((len(both), len(both)), dtype=lower.dtype, order="F")
-    triangular.add_square(squares, both)
-    both = apply(lower, both, right=True, overwrite=True)  # B' S^-1
+    found = inverted(S, both) if inverts else solved(S, both)
+    if found is None:
+        return None
+    squares, diagonal = found
     return LeafPart(Zt, both[:m], both[m:].T, squares[:m, :m], squares[m:, :m].T, diagonal, ridge)
 
 
@@ -316,32 +312,7 @@ def _inverse_diagonal(part: LeafPart, inner: Array) -> Array:
     assert part.diagonal is not None  # noqa: S101, for the type checker
     if not len(inner):
         return part.diagonal
-    return part.diagonal - _column_squares(triangular.solve(inner, part.Wt))
-
-
-def _column_squares(A: Array) -> Array:
-    """Return the sums of squares of the columns of a matrix, in float64.
-
-    Squares of some rows are added in the precision of A, which is several times faster. The lanes of a register then
-    add 32 squares at most, so that these sums have an error below 1e-6.
-    """
-    sums = np.zeros(A.shape[1])
-    for start in range(0, len(A), _SUMMED_ROWS):
-        block = A[start : start + _SUMMED_ROWS]
-        sums += np.einsum("ij,ij->j", block, block)
-    return sums
-
-
-def _triangle_squares(lower: Array) -> Array:
-    """Return the sums of squares of the columns of a lower triangle; zeros are written next above its diagonal."""
-    above = np.tri(_SUMMED_ROWS, k=-1, dtype=bool).T
-    sums = np.zeros(len(lower))
-    for start in range(0, len(lower), _SUMMED_ROWS):
-        block = lower[start : start + _SUMMED_ROWS, : start + _SUMMED_ROWS]
-        n = len(block)
-        np.copyto(block[:, start:], 0, where=above[:n, :n])
-        sums[: start + n] += np.einsum("ij,ij->j", block, block)
-    return sums
+    return part.diagonal - column_squares(triangular.solve(inner, part.Wt))
 
 
 def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Array, left_out: Array) -> Array:
