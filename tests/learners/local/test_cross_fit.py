@@ -106,6 +106,32 @@ def test_folds_that_grow_beside_end_once_the_rival_is_known(boxes, rival):
         assert cross.fit(rival) is None
 
 
+@pytest.mark.parametrize(("known", "most"), [(1e-9, 0), (0.02, 1)])
+def test_folds_far_behind_what_is_known_pause_until_they_are_asked_for(boxes, known, most, monkeypatch):
+    """The first fold pauses after some trees, or the second one does not begin; the result is the same."""
+    X, Y = boxes
+    monkeypatch.setattr(cross_fit, "_EARLY", 10)
+    with config_context(threads=1):
+        expected = CrossFit(X, held(Y), 0).fit()
+    paused, own = Event(), CrossFit._pause
+
+    def pause(self, error):
+        if error > known:
+            paused.set()
+        own(self, error)
+
+    monkeypatch.setattr(CrossFit, "_pause", pause)
+    cross = CrossFit(X, held(Y), 0)
+    with config_context(threads=2), cross.growing(lambda: known):
+        assert paused.wait(60)
+        assert len(cross._grown) <= most
+        found = cross.fit(1.0)
+    np.testing.assert_array_equal(found[1], expected[1])
+    cross = CrossFit(X, held(Y), 0)
+    with config_context(threads=2), cross.growing(lambda: known):
+        pass  # a fold that pauses ends with the block
+
+
 def test_folds_end_with_the_block_and_with_its_exception(boxes, monkeypatch):
     X, Y = boxes
     monkeypatch.setattr(cross_fit, "_MOST_TREES", 10**9)

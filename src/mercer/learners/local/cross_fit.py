@@ -69,26 +69,30 @@ class CrossFit:
         self._targets = (held.Y[order] - self._centre) / self._unit
         self._fold = np.arange(len(rows)) % _FOLDS
         self._waiting, self._grown, self._lock = iter(range(_FOLDS)), dict[int, _Fold](), Lock()
-        self._ended = Event()
+        self._ended, self._asked = Event(), Event()
         self._rival = np.inf
+        self._known: Callable[[], float] = _nothing_known
         self._judge: Callable[[_Fold], None] = _judge_later
         self._wait: Callable[[], None] = _nothing_to_wait_for
 
     @contextmanager
-    def growing(self) -> Iterator[None]:
+    def growing(self, known: Callable[[], float] | None = None) -> Iterator[None]:
         """Grow folds, one after the other, on a thread beside those that work inside ``with``; end them at its end.
 
-        Inside, steps of a search wait for each other. With one thread nothing grows before ``fit``.
+        Inside, steps of a search wait for each other. With one thread nothing grows before ``fit``. ``known`` returns
+        the least error of a model without trees so far: folds pause until ``fit`` if trees are far behind it.
         """
         if get_config().threads == 1:
             yield
             return
+        self._known = self._known if known is None else known
         with beside(self._grow_waiting) as wait:
             self._wait = wait
             try:
                 yield
             finally:
                 self._ended.set()
+                self._asked.set()
 
     def fit(
         self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
@@ -114,6 +118,7 @@ class CrossFit:
         with self._lock:
             self._rival, self._judge = rival, judge
             first = self._grown.get(0)
+        self._asked.set()
         if first is not None:
             judge(first)
         for_each_block(lambda _: self._grow_waiting(), range(_FOLDS))
@@ -143,6 +148,12 @@ class CrossFit:
                 judge = self._judge
             if f == 0:
                 judge(found)
+                self._pause(min(found.errors) / _NEAR)
+
+    def _pause(self, error: float) -> None:
+        """Wait for ``fit``, which decides, if a model without trees is known to have less than this error."""
+        if error > self._known() and not self._asked.is_set():
+            self._asked.wait()
 
     def _fold_of(self, f: int) -> _Fold | None:
         """Grow the trees of a fold while its error falls; None once folds end, or the first is hopeless."""
@@ -158,6 +169,7 @@ class CrossFit:
             errors.append(float(np.mean(squares / unit)))
             if f == 0 and len(errors) == _EARLY:
                 early = _expected_error(errors)
+            self._pause(early / _HOPELESS)
             if self._ended.is_set() or early > _HOPELESS * self._rival:
                 return None
             if len(errors) == _MOST_TREES or len(errors) - int(np.argmin(errors)) > _PATIENCE:
@@ -195,6 +207,10 @@ class CrossFit:
 
 def _judge_later(first: _Fold) -> None:
     """Leave the first fold to ``fit``, which knows what to compare it with."""
+
+
+def _nothing_known() -> float:
+    return np.inf
 
 
 def _nothing_to_wait_for() -> None:

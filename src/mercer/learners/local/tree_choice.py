@@ -110,8 +110,12 @@ class TreeChoice:
         if len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS:
             return Found.of(encoding, search).refined()
         cross = CrossFit(self.numbers, self.held, self.seed, self.loss)
+
+        def known() -> float:
+            return min((trial.error for trial in search.log.trials), default=np.inf)
+
         # Without a deadline trees grow beside the search: it then cannot end early, so that they are needed, as a rule.
-        with cross.growing() if self.deadline == np.inf else nullcontext():
+        with cross.growing(known) if self.deadline == np.inf else nullcontext():
             plain = Found.of(encoding, search).refined()
             if search.log.ended != "done":
                 return plain
