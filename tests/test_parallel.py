@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from mercer import Polynomial, TensorSketch, config_context
 from mercer.config import get_config
-from mercer.parallel import beside, for_each_block, in_turns, on_threads, row_blocks, shared_rows
+from mercer.parallel import for_each_block, in_background, in_turns, on_threads, row_blocks, shared_rows
 
 
 def _blas_threads():
@@ -116,29 +116,29 @@ def test_turns_end_however_many_users_share_the_pool():
     assert [total.tolist() for total in totals] == [[200.0]] * 6
 
 
-def test_a_task_beside_sees_the_configuration_and_works_in_one_thread():
+def test_a_background_task_sees_the_configuration_and_works_in_one_thread():
     found = []
 
     def task():
         found.append(get_config().threads)
         for_each_block(lambda _: found.append(threading.get_ident()), range(20))
 
-    with config_context(threads=3), beside(task) as wait:
+    with config_context(threads=3), in_background(task) as wait:
         wait()
         assert found[0] == 3
         assert len(set(found[1:])) == 1
         assert found[1] != threading.get_ident()
 
 
-def test_an_exception_of_a_task_beside_is_raised_by_who_waits():
+def test_an_exception_of_a_background_task_is_raised_by_who_waits():
     def fail():
-        raise KeyError("beside")
+        raise KeyError("background")
 
-    with pytest.raises(KeyError, match="beside"), beside(fail):
+    with pytest.raises(KeyError, match="background"), in_background(fail):
         pass
-    with pytest.raises(ValueError, match="inside"), beside(fail):  # the first exception is the one that is told
+    with pytest.raises(ValueError, match="inside"), in_background(fail):  # the first exception is the one that is told
         raise ValueError("inside")
-    with pytest.raises(KeyError, match="beside"), beside(fail) as wait:
+    with pytest.raises(KeyError, match="background"), in_background(fail) as wait:
         wait()
 
 

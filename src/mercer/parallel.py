@@ -156,15 +156,15 @@ def on_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
 
 @contextmanager
-def beside(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Run a task on a thread of its own beside what is done inside ``with``; it is given a function that waits for it.
+def in_background(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Run a task on a thread of its own while the block of ``with`` runs, which is given a function that waits for it.
 
     For work whose result is needed later, while steps that wait for each other leave threads idle. The task must
     end early where it is not needed any more: the end of ``with`` waits for it. What it calls runs in its thread alone.
     Its exception is raised by the function, or at the end of ``with`` unless there is another one.
 
     >>> found = []
-    >>> with beside(lambda: found.append(1)) as wait:
+    >>> with in_background(lambda: found.append(1)) as wait:
     ...     wait()
     >>> found
     [1]
@@ -185,7 +185,7 @@ def beside(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
         if error is not None:
             raise error
 
-    thread = threading.Thread(target=partial(copy_context().run, run), name="mercer-beside", daemon=True)
+    thread = threading.Thread(target=partial(copy_context().run, run), name="mercer-background", daemon=True)
     thread.start()
     try:
         yield wait

@@ -66,7 +66,7 @@ def test_a_constant_table_has_trees_without_levels():
 
 
 @pytest.mark.parametrize("first_is_late", [False, True])
-def test_folds_that_grow_beside_change_no_bit(boxes, first_is_late, monkeypatch):
+def test_folds_that_grow_in_the_background_change_no_bit(boxes, first_is_late, monkeypatch):
     """The first fold is judged by ``fit`` if it is known then, else by the thread that has grown it."""
     X, Y = boxes
     with config_context(threads=1):
@@ -99,7 +99,7 @@ def test_folds_that_grow_beside_change_no_bit(boxes, first_is_late, monkeypatch)
 
 
 @pytest.mark.parametrize("rival", [1e-9, 1e-4])
-def test_folds_that_grow_beside_end_once_the_rival_is_known(boxes, rival):
+def test_folds_that_grow_in_the_background_end_once_the_rival_is_known(boxes, rival):
     X, Y = boxes
     cross = CrossFit(X, held(Y), 0)
     with config_context(threads=2), cross.growing():

@@ -5,7 +5,14 @@ import pytest
 
 from mercer import Gaussian, ScaledColumns, TunedClassifier, TunedRegressor, config_context
 from mercer.fitting import HeldTargets, Numbers
-from mercer.learners.local.low_order import LowOrderChoice, LowOrderRidge, blend, low_order_choices
+from mercer.learners.local import low_order
+from mercer.learners.local.low_order import (
+    LowOrderChoice,
+    LowOrderRidge,
+    blend,
+    is_worth_all_rows,
+    low_order_choices,
+)
 from mercer.learners.local.metrics import MetricRows, first_fit
 from mercer.storage import dumps, loads
 
@@ -53,6 +60,20 @@ def test_rows_in_a_pass_count_as_rows_in_memory(rows):
     expected = (Y - model.scores(X)) / (1 - leverage)[:, None]
     np.testing.assert_allclose(residuals, expected[:100], rtol=1e-6)
     assert seen == [0.0]
+
+
+def test_a_sample_says_whether_all_rows_are_worth_their_time(rows, rng, monkeypatch):
+    """What the other models leave is all of the targets, noise that nothing predicts, or nothing to gain from."""
+    X, Y = rows
+    held = HeldTargets.of(Numbers("test"), Y)
+    noise = 0.01 * rng.standard_normal(Y.shape)
+    assert is_worth_all_rows(CHOICE, X, held, noise, 0)  # few rows: the model itself tells
+    monkeypatch.setattr(low_order, "_JUDGING_ROWS", 140)
+    monkeypatch.setattr(low_order, "_JUDGING_FEATURES", 64)
+    assert is_worth_all_rows(CHOICE, X, held, Y - Y.mean(axis=0), 0)
+    assert not is_worth_all_rows(CHOICE, X, held, noise, 0)
+    monkeypatch.setattr(low_order, "_WORTHWHILE", 0.01)
+    assert not is_worth_all_rows(CHOICE, X, held, Y - Y.mean(axis=0), 0)
 
 
 def test_a_matrix_without_a_factor_gets_a_larger_ridge(rng):

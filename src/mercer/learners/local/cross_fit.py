@@ -13,7 +13,7 @@ from mercer.config import get_config
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.boosted_trees import NO_SPLIT, BoostedTrees
 from mercer.learners.local.units import error_units
-from mercer.parallel import beside, for_each_block
+from mercer.parallel import for_each_block, in_background
 from mercer.solvers.local.binned import Bins
 from mercer.solvers.local.boosting import DEPTH, Tree, boosted
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
@@ -77,16 +77,17 @@ class CrossFit:
 
     @contextmanager
     def growing(self, known: Callable[[], float] | None = None) -> Iterator[None]:
-        """Grow folds, one after the other, on a thread beside those that work inside ``with``; end them at its end.
+        """Grow folds in the background, one after the other, while the block of ``with`` runs; end them at its end.
 
-        Inside, steps of a search wait for each other. With one thread nothing grows before ``fit``. ``known`` returns
-        the least error of a model without trees so far: folds pause until ``fit`` if trees are far behind it.
+        Steps of a search wait for each other, and leave threads idle. With one thread nothing grows before ``fit``.
+        ``known`` returns the least error of a model without trees so far: folds pause until ``fit`` if trees are far
+        behind it.
         """
         if get_config().threads == 1:
             yield
             return
         self._known = self._known if known is None else known
-        with beside(self._grow_waiting) as wait:
+        with in_background(self._grow_waiting) as wait:
             self._wait = wait
             try:
                 yield
@@ -214,7 +215,7 @@ def _nothing_known() -> float:
 
 
 def _nothing_to_wait_for() -> None:
-    """Return at once: no folds grow beside."""
+    """Return at once: no folds grow in the background."""
 
 
 def _expected_error(errors: list[float]) -> float:

@@ -114,7 +114,7 @@ class TreeChoice:
         def known() -> float:
             return min((trial.error for trial in search.log.trials), default=np.inf)
 
-        # Without a deadline trees grow beside the search: it then cannot end early, so that they are needed, as a rule.
+        # Without a deadline the search cannot end early, and trees are needed as a rule: they grow while it runs.
         with cross.growing(known) if self.deadline == np.inf else nullcontext():
             plain = Found.of(encoding, search).refined()
             if search.log.ended != "done":
