@@ -12,7 +12,6 @@ enum class Slot {
     panel,
     packed_rows,
     packed_weights,
-    tree_codes,
     tree_order,
     tree_sums,
     tree_cells,
