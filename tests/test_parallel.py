@@ -130,6 +130,14 @@ def test_a_background_task_sees_the_configuration_and_works_in_one_thread():
         assert found[1] != threading.get_ident()
 
 
+def test_a_background_task_holds_blas_to_one_thread():
+    before, found = _blas_threads(), []
+    with in_background(lambda: found.extend(_blas_threads())) as wait:
+        wait()
+    assert found == [1] * len(before)
+    assert _blas_threads() == before
+
+
 def test_an_exception_of_a_background_task_is_raised_by_who_waits():
     def fail():
         raise KeyError("background")

@@ -175,7 +175,8 @@ def in_background(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
     def run() -> None:
         pool.inside.block = True
         try:
-            task()
+            with _blas.one_thread():  # as in the pool: two threads would round differently
+                task()
             future.set_result(None)
         except BaseException as error:  # whoever waits raises it
             future.set_exception(error)

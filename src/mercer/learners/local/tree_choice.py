@@ -109,6 +109,12 @@ class TreeChoice:
             search.log.add(trial)
         if len(self.numbers) < _LEAST_ROWS or self.held.Y.shape[1] > _MOST_TARGETS:
             return Found.of(encoding, search).refined()
+        with one_blas_thread():  # also where no folds grow in the background, which hold BLAS to one thread
+            plain, trees = self._both(encoding, search)
+        return plain if trees is None else self._better(plain, trees)
+
+    def _both(self, encoding: TableEncoding, search: Search) -> tuple[Found, tuple[BoostedTrees, Array] | None]:
+        """Return the result of a search without trees, and trees unless they cannot help."""
         cross = CrossFit(self.numbers, self.held, self.seed, self.loss)
 
         def known() -> float:
@@ -118,15 +124,14 @@ class TreeChoice:
         with cross.growing(known) if self.deadline == np.inf else nullcontext():
             plain = Found.of(encoding, search).refined()
             if search.log.ended != "done":
-                return plain
+                return plain, None
             try:
-                trees = self._trees(plain, cross)
+                return plain, self._trees(plain, cross)
             except KeyboardInterrupt:
                 if not self.keep_interrupted:
                     raise
                 search.log.ended = "interrupted"
-                return plain
-        return plain if trees is None else self._better(plain, trees)
+                return plain, None
 
     def _better(self, plain: Found, trees: tuple[BoostedTrees, Array]) -> Found:
         """Return the better of a mean with trees and a search with columns of trees."""
