@@ -28,7 +28,6 @@ from mercer.reference.types import (
     CsrRows,
     OnlineResult,
 )
-from mercer.triangular import addresses
 
 try:
     import mercer._core as _core  # noqa: PLR0402 - with "from", a missing and a broken core both raise ImportError
@@ -227,13 +226,13 @@ def matern_values(scale: float, linear: float, quadratic: float, values: Array) 
     _primitives.matern_values(scale, linear, quadratic, values)
 
 
-def invert_leaf(S: Array, B: Array, squares: Array, diagonal: Array) -> bool:
+def invert_leaf(routines: Array, S: Array, B: Array, squares: Array, diagonal: Array) -> bool:
     """Overwrite S (n, n) and B (m, n) as ``mercer.solvers.local.leaf_inverse.inverted`` does, in one compiled call.
 
-    All matrices are in Fortran order. ``squares`` (m, m), zeros at first, becomes the lower triangle of B S^-1 B', and
-    ``diagonal`` that of S^-1. Return whether S has a Cholesky factor. There is no fallback.
+    ``routines`` are the addresses of potrf, trtri, trmm and syrk in the precision of S. All matrices are in Fortran
+    order. ``squares`` (m, m), zeros at first, becomes the lower triangle of B S^-1 B', and ``diagonal`` that of S^-1.
+    Return whether S has a Cholesky factor. There is no fallback.
     """
-    routines = addresses(("potrf", "trtri", "trmm", "syrk"), S.dtype)
     return bool(_core.invert_leaf(routines, S.T, B.T, squares.T, diagonal))
 
 

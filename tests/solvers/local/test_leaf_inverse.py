@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer import core
+from mercer import core, triangular
 from mercer.solvers.local.leaf_inverse import column_squares, inverted, solved
 
 
@@ -64,9 +64,12 @@ def test_sums_of_squares_are_in_double_precision(rng):
 @pytest.mark.skipif(not core.COMPILED, reason="the fallback is not checked")
 def test_wrong_shapes_are_refused_in_words(rng):
     S, B = np.eye(3, order="F"), np.ones((2, 3), order="F")
+    routines = triangular.addresses(("potrf", "trtri", "trmm", "syrk"), S.dtype)
     with pytest.raises(ValueError, match=r"len\(diagonal\) must be"):
-        core.invert_leaf(S, B, np.zeros((2, 2), order="F"), np.empty(4))
+        core.invert_leaf(routines, S, B, np.zeros((2, 2), order="F"), np.empty(4))
     with pytest.raises(ValueError, match=r"squares.shape\[0\] must be"):
-        core.invert_leaf(S, B, np.zeros((3, 3), order="F"), np.empty(3))
+        core.invert_leaf(routines, S, B, np.zeros((3, 3), order="F"), np.empty(3))
+    with pytest.raises(ValueError, match=r"len\(routines\) must be"):
+        core.invert_leaf(routines[:3], S, B, np.zeros((2, 2), order="F"), np.empty(3))
     with pytest.raises(ValueError, match=r"B.shape\[0\] must be"):
-        core.invert_leaf(S, np.ones((2, 4), order="F"), np.zeros((2, 2), order="F"), np.empty(3))
+        core.invert_leaf(routines, S, np.ones((2, 4), order="F"), np.zeros((2, 2), order="F"), np.empty(3))

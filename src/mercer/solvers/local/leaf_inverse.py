@@ -23,7 +23,8 @@ def inverted(S: Array, B: Array) -> tuple[Array, Array] | None:
     """
     squares, diagonal = np.zeros((len(B), len(B)), dtype=S.dtype, order="F"), np.empty(len(S))
     if core.COMPILED:
-        sound = core.invert_leaf(S, B, squares, diagonal)
+        routines = triangular.addresses(("potrf", "trtri", "trmm", "syrk"), S.dtype)
+        sound = core.invert_leaf(routines, S, B, squares, diagonal)
         return (squares, diagonal) if sound and np.isfinite(diagonal[-1]) else None
     if not triangular.factor(S) or not np.isfinite(S[-1, -1]):
         return None
