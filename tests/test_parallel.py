@@ -1,5 +1,6 @@
 """The pool: every block once, errors out, no deadlock, BLAS limits restored."""
 
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -13,7 +14,15 @@ from threadpoolctl import threadpool_info
 
 from mercer import Polynomial, TensorSketch, config_context
 from mercer.config import get_config
-from mercer.parallel import for_each_block, in_background, in_turns, on_threads, row_blocks, shared_rows
+from mercer.parallel import (
+    for_each_block,
+    in_background,
+    in_turns,
+    on_threads,
+    row_blocks,
+    shared_rows,
+    sleep_in_background,
+)
 
 
 def _blas_threads():
@@ -128,6 +137,56 @@ def test_a_background_task_sees_the_configuration_and_works_in_one_thread():
         assert found[0] == 3
         assert len(set(found[1:])) == 1
         assert found[1] != threading.get_ident()
+
+
+def _threads_of_the_pool():
+    """Return how many threads share blocks that wait for each other where there are several."""
+    found, together = set(), threading.Barrier(2)
+
+    def work(_):
+        found.add(threading.get_ident())
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(timeout=0.5)
+
+    for_each_block(work, range(2))
+    return len(found)
+
+
+def test_a_background_task_has_a_thread_to_itself_unless_it_sleeps():
+    begun, asked, asleep, awake = (threading.Event() for _ in range(4))
+
+    def task():
+        begun.set()
+        asleep.wait(10)
+        sleep_in_background(asked)
+        awake.set()
+        asleep.wait(10)
+
+    def is_within_a_second(holds):
+        return any(holds() or time.sleep(0.01) for _ in range(100))
+
+    with config_context(threads=2):
+        with in_background(task):
+            begun.wait(10)
+            assert _threads_of_the_pool() == 1
+            asleep.set()
+            assert is_within_a_second(lambda: _threads_of_the_pool() == 2)
+            asleep.clear()
+            asked.set()
+            awake.wait(10)
+            assert _threads_of_the_pool() == 1
+            asleep.set()
+        assert _threads_of_the_pool() == 2
+
+
+def test_a_background_task_that_fails_leaves_its_thread():
+    def fail():
+        raise KeyError("background")
+
+    with config_context(threads=2):
+        with pytest.raises(KeyError, match="background"), in_background(fail):
+            pass
+        assert _threads_of_the_pool() == 2
 
 
 def test_a_background_task_holds_blas_to_one_thread():

@@ -1,5 +1,7 @@
 """Ridge regression on leaves against the dense matrix that it stands for, and every residual against a refit."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -194,3 +196,16 @@ def test_a_kernel_that_is_not_positive_definite_is_refused_in_words(rng):
         LeafSystem(Sigmoid(gamma=1.0, coef0=-5.0), X, leaves, X[:10])
     with pytest.raises(ValueError, match="has no Cholesky factor in float64"):
         LeafSystem(Sigmoid(gamma=1.0, coef0=-5.0), X, leaves).solve(X[:, :1], 1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_parts_are_taken_in_order_whichever_is_ready_first(threads):
+    taken = []
+
+    def late(number):
+        time.sleep(0.02 if number % 3 == 0 else 0.0)
+        return number
+
+    with config_context(threads=threads):
+        leaf_ridge._each_in_order(late, 11, taken.append)
+    assert taken == list(range(11))

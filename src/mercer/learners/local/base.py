@@ -19,7 +19,7 @@ from mercer.kernels import Kernel, Matern, TransformedKernel
 from mercer.kernels.parameter import as_kernel
 from mercer.learners.base import Learner
 from mercer.learners.training_rows import training_rows
-from mercer.parallel import for_each_block
+from mercer.parallel import for_each_block, on_threads
 from mercer.solvers.local.leaf_ridge import LeafSystem
 from mercer.solvers.local.leaf_sample import LeafSample, relative_error
 from mercer.solvers.local.trees import RandomTree
@@ -166,7 +166,9 @@ class LocalLearner(Learner):
         self._landmarks = self._rows[drawn] if several and m else None
         n_trees = self.n_trees if several else 1  # with one leaf all trees are the same
         seeds = rng.randint(2**31 - 1, size=n_trees)
-        self.trees_ = [RandomTree.of(self._rows, self.leaf_rows, np.random.RandomState(seed)) for seed in seeds]
+        self.trees_ = on_threads(
+            lambda seed: RandomTree.of(self._rows, self.leaf_rows, np.random.RandomState(seed)), seeds.tolist()
+        )
         self.alpha_, self.alpha_errors_ = self._chosen_alpha(Y, weight, left_out, rng)
         self._dual, self._landmark_coef, residuals = [], [], np.zeros_like(Y)
         with progress(f"{name}: trees", n_trees * n_rows, self.verbose) as advance:

@@ -13,7 +13,7 @@ from mercer.config import get_config
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.boosted_trees import NO_SPLIT, BoostedTrees
 from mercer.learners.local.units import error_units
-from mercer.parallel import for_each_block, in_background
+from mercer.parallel import for_each_block, in_background, sleep_in_background
 from mercer.solvers.local.binned import Bins
 from mercer.solvers.local.boosting import DEPTH, Tree, boosted
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
@@ -154,7 +154,7 @@ class CrossFit:
     def _pause(self, error: float) -> None:
         """Wait for ``fit``, which decides, if a model without trees is known to have less than this error."""
         if error > self._known() and not self._asked.is_set():
-            self._asked.wait()
+            sleep_in_background(self._asked)
 
     def _fold_of(self, f: int) -> _Fold | None:
         """Grow the trees of a fold while its error falls; None once folds end, or the first is hopeless."""

@@ -14,8 +14,9 @@ Gaussian process approximations", AISTATS 2007): factors of leaves are in the pr
 leaves are in float64; a leaf whose matrix has no Cholesky factor in that precision gets a larger ridge.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from scipy.linalg.lapack import get_lapack_funcs
 
 from mercer import recycling, triangular
 from mercer._typing import Array, Rows
-from mercer.config import get_config, memory_budget
+from mercer.config import memory_budget
 from mercer.kernels import Kernel
 from mercer.parallel import for_each_block, one_blas_thread
 from mercer.solvers.local.leaf_gram import lower_gram
@@ -201,9 +202,13 @@ class LeafSystem:
         inner, cross = np.eye(self.n_landmarks, order="F"), np.zeros((self.n_landmarks, n_targets))
         if not self.n_landmarks:
             return inner, cross
-        for square, product in _in_order(parts.sums, len(self.leaves)):
-            inner += square
-            cross += product
+
+        def add(sums: tuple[Array, Array]) -> None:
+            nonlocal inner, cross
+            inner += sums[0]
+            cross += sums[1]
+
+        _each_in_order(parts.sums, len(self.leaves), add)
         with one_blas_thread():
             root = np.asfortranarray(cholesky(inner, lower=True, overwrite_a=True, check_finite=False))
             w = solve_triangular(root, solve_triangular(root, cross, lower=True), lower=True, trans="T")
@@ -332,16 +337,21 @@ def _residuals(Y: Array, dual: Array, diagonal: Array, ridge: Array, weight: Arr
 _Part = TypeVar("_Part")
 
 
-def _in_order(part: Callable[[int], _Part], n_parts: int) -> Iterator[_Part]:
-    """Yield part(0), part(1), ... computed on the threads, a few at a time."""
-    at_once = 2 * get_config().threads
-    for start in range(0, n_parts, at_once):
-        found: dict[int, _Part] = {}
+def _each_in_order(part: Callable[[int], _Part], n_parts: int, take: Callable[[_Part], None]) -> None:
+    """Call take(part(0)), take(part(1)), ... one after the other. The threads compute parts without waiting for others.
 
-        def work(b: int, found: dict[int, _Part] = found) -> None:
-            found[b] = part(b)
+    A part that is ready before its turn is kept. The thread that computes the next one hands on all that are ready.
+    """
+    ready: dict[int, _Part] = {}
+    lock, n_taken = Lock(), 0
 
-        some = range(start, min(start + at_once, n_parts))
-        for_each_block(work, some)
-        for b in some:
-            yield found.pop(b)
+    def work(b: int) -> None:
+        nonlocal n_taken
+        found = part(b)
+        with lock:
+            ready[b] = found
+            while n_taken in ready:
+                take(ready.pop(n_taken))
+                n_taken += 1
+
+    for_each_block(work, range(n_parts))
