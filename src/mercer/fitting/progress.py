@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from mercer.watching import State, is_watched, told, watching
@@ -106,6 +107,7 @@ class _Rich:
         self._bar = rich.Progress(*columns, console=shown_on, transient=console is not None)
         self._task: rich.TaskID | None = None
         self._clock, self._stage = _Clock(), ""
+        self._lock = Lock()
 
     def __enter__(self) -> "_Rich":
         self._bar.start()
@@ -116,15 +118,18 @@ class _Rich:
 
     def show(self, state: State) -> None:
         """Show a state in place of the one before. Without a known end the bar moves, and is never full."""
-        left, fraction = self._clock.left(state), state.fraction
-        done, time_left = state.words, "" if left is None else f"{_duration(left)} left"
-        if self._task is None or state.stage != self._stage:
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._stage = state.stage
-            self._task = self._bar.add_task(state.stage, total=None if fraction is None else 1.0, done=done, left="")
-        completed = 0.0 if fraction is None else min(fraction, 1.0)
-        self._bar.update(self._task, completed=completed, done=done, left=time_left)
+        with self._lock:  # threads tell their states: one must not remove the task that another updates
+            left, fraction = self._clock.left(state), state.fraction
+            done, time_left = state.words, "" if left is None else f"{_duration(left)} left"
+            if self._task is None or state.stage != self._stage:
+                if self._task is not None:
+                    self._bar.remove_task(self._task)
+                self._stage = state.stage
+                self._task = self._bar.add_task(
+                    state.stage, total=None if fraction is None else 1.0, done=done, left=""
+                )
+            completed = 0.0 if fraction is None else min(fraction, 1.0)
+            self._bar.update(self._task, completed=completed, done=done, left=time_left)
 
 
 class _Lines:
