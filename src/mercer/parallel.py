@@ -139,8 +139,8 @@ def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:
     runs in the calling thread, so that the pool never waits for itself. After an exception no further block is begun;
     the exception is raised once the running blocks have ended.
 
-    A task that runs in the background has one of the threads to itself. Otherwise a thread that needs the lock of the
-    interpreter would often wait for a core as well: a search beside growing trees was measured twice as slow.
+    A task that runs in the background has one of the threads to itself. Otherwise a thread that gets the lock of the
+    interpreter may wait for a core: growing trees during a search took up to twice the time.
     """
     n_threads = _pool.free_threads(get_config().threads)
     if isinstance(blocks, Sized):
