@@ -166,7 +166,9 @@ def test_a_background_task_has_a_thread_to_itself_unless_it_sleeps():
         return any(holds() or time.sleep(0.01) for _ in range(100))
 
     with config_context(threads=2):
-        with in_background(task):
+        with in_background(task), contextlib.ExitStack() as ends:
+            ends.callback(asleep.set)  # a failure must not leave the task waiting
+            ends.callback(asked.set)
             begun.wait(10)
             assert _threads_of_the_pool() == 1
             asleep.set()
@@ -175,7 +177,6 @@ def test_a_background_task_has_a_thread_to_itself_unless_it_sleeps():
             asked.set()
             awake.wait(10)
             assert _threads_of_the_pool() == 1
-            asleep.set()
         assert _threads_of_the_pool() == 2
 
 
