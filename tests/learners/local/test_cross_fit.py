@@ -1,6 +1,7 @@
 """Boosted trees by folds: predictions of rows that trees have not seen, and what stops the trees."""
 
 from threading import Event
+from time import sleep
 
 import numpy as np
 import pytest
@@ -130,6 +131,33 @@ def test_folds_far_behind_what_is_known_pause_until_they_are_asked_for(boxes, kn
     cross = CrossFit(X, held(Y), 0)
     with config_context(threads=2), cross.growing(lambda: known):
         pass  # a fold that pauses ends with the block
+
+
+def test_a_later_fold_pauses_once_it_is_known_that_trees_are_far_behind(boxes, monkeypatch):
+    X, Y = boxes
+    with config_context(threads=1):
+        expected = CrossFit(X, held(Y), 0).fit()
+    asked, begun, own = [], Event(), CrossFit._pause
+
+    def pause(self, error):
+        if self._first_error > 0:
+            asked.append(error)
+        if len(asked) == 2:
+            begun.set()
+        own(self, error)
+
+    def known():
+        return 1e-9 if len(asked) > 1 else np.inf  # the first is asked before the second fold begins
+
+    monkeypatch.setattr(CrossFit, "_pause", pause)
+    cross = CrossFit(X, held(Y), 0)
+    with config_context(threads=2), cross.growing(known):
+        assert begun.wait(60)
+        sleep(0.1)  # a fold that does not pause asks more often
+        assert len(asked) == 2
+        assert list(cross._grown) == [0]
+        found = cross.fit(1.0)
+    np.testing.assert_array_equal(found[1], expected[1])
 
 
 def test_folds_end_with_the_block_and_with_its_exception(boxes, monkeypatch):
