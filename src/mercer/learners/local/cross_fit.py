@@ -24,7 +24,7 @@ _FOLDS = 4
 _MOST_TREES, _PATIENCE = 350, 30
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
 # trees that predict much worse say little that the model does not know. The early error is that of three times as many
-# trees, at the pace of the last half of them. Other folds pause by the error of the first one, and by the larger multiple:
+# trees, at the pace of the last half of them. Other folds pause by the error of the first one and the larger multiple:
 # the least error of a search is often below that of its choice.
 _EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
 

@@ -71,7 +71,10 @@ class MetricFit:
 
 @dataclass(frozen=True)
 class MetricRows:
-    """Some prepared rows with targets (n, k), weights and what leaving a row out removes; features and their seed."""
+    """Some prepared rows with targets (n, k), weights and what leaving a row out removes; features and their seed.
+
+    Every ``judged``-th row is left out in turn, and judges the fit: fewer than all say as much of a few ridges.
+    """
 
     X: Array
     Y: Array
@@ -79,6 +82,7 @@ class MetricRows:
     left_out: Array
     n_components: int
     seed: int
+    judged: int = 1
 
 
 def first_fit(rows: MetricRows) -> MetricFit:
@@ -207,8 +211,10 @@ def _fit(Z: Array, sample: MetricRows) -> _Fit:
     with one_blas_thread():  # two threads that share busy cores take longer, and round differently
         gram, cross = weighted.T @ Z, weighted.T @ (Y - mean_y).astype(Z.dtype)
         path = ridge_path(gram.astype(np.float64), cross.astype(np.float64))
-        errors = path.leave_one_out(Z, Y - mean_y, _ALPHAS, total, weight, sample.left_out)
-    spread = float(np.sum(weight @ (Y - mean_y) ** 2))
+        some = slice(None, None, sample.judged)
+        centred, count = Y[some] - mean_y, weight[some]
+        errors = path.leave_one_out(Z[some], centred, _ALPHAS, total, count, sample.left_out[some])
+    spread = float(np.sum(count @ centred**2))
     best = int(np.argmin(errors))
     uncentred = gram / total + np.outer(mean_z, mean_z)
     return _Fit(float(errors[best]) / (spread or 1.0), float(_ALPHAS[best]), path, mean_z, mean_y, uncentred)

@@ -24,8 +24,9 @@ from mercer.parallel import on_threads
 # Every class needs rows: there are so many rows per target, and as many rows per feature as one target has.
 _QUICK_ROWS, _QUICK_FEATURES, _ROWS_PER_TARGET, _ROWS_PER_QUICK_FEATURE = (2048, 8192), (256, 512), 256, 8
 # The gradients of a metric of a large table are those of one feature for so many of its rows, and sixteen rows per
-# feature: the final model of such a table costs more than its metric.
-_ROWS_PER_METRIC_FEATURE, _ROWS_OF_METRIC_FEATURE = 64, 16
+# feature: the final model of such a table costs more than its metric. Every fourth of these rows judges it, as many as
+# judge the other quick fits.
+_ROWS_PER_METRIC_FEATURE, _ROWS_OF_METRIC_FEATURE, _JUDGED = 64, 16, 4
 # Rounds of a metric at most, and of one that an earlier search knows nearly: it needs the weight of a new column.
 _ROUNDS, _LED_ROUNDS = 3, 1
 # Rows per feature of these fits, and features, at least.
@@ -226,7 +227,7 @@ class Search:
         sample, more = self._metric_rows(self._rows[self._some], self._some), None
         if n_features > self._quick_features and not self.leaders:
             some = self._sample(n_features * _ROWS_OF_METRIC_FEATURE)
-            more = self._metric_rows(self._rows[some], some, n_features)
+            more = replace(self._metric_rows(self._rows[some], some, n_features), judged=_JUDGED)
         led = {choice.metric for choice in self.leaders[:_TAKEN_OVER]} | {"diagonal"}
         names = [name for name in ("diagonal", "full") if not self.leaders or name in led]
 
