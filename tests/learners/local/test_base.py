@@ -6,6 +6,8 @@ from scipy import sparse
 
 import mercer
 from mercer import LocalKernelRidge, LocalKernelRidgeClassifier, Matern, config_context
+from mercer.fitting import HeldTargets, Numbers
+from mercer.learners.local.base import _MeanOfTrees
 
 SMALL = {"leaf_rows": 300, "n_landmarks": 40}
 LEARNERS = [LocalKernelRidge(**SMALL), LocalKernelRidgeClassifier(**SMALL)]
@@ -48,6 +50,35 @@ def test_many_leaves_are_prepared_once_per_block_of_many_rows(rng, monkeypatch):
     monkeypatch.setattr(Matern, "evaluator", counted)
     np.testing.assert_array_equal(model.predict(new), expected)
     assert 0 < len(prepared) <= sum(tree.n_leaves for tree in model.trees_)
+
+
+def test_the_expected_gain_of_a_tree_is_that_of_errors_with_a_common_part(rng):
+    """Both errors have a relative deviation of (2 / n)^0.5: a false alarm needs 5 deviations, once in 10^6 runs."""
+    n, common, own = 100_000, 1.0, 0.5
+    shared = common**0.5 * rng.standard_normal((n, 1))
+    mean = _MeanOfTrees(shared, np.ones(n))
+    for n_trees in (1, 2, 3):
+        mean.add(shared + own**0.5 * rng.standard_normal((n, 1)))
+        if n_trees > 1:
+            now, then = (common + own / trees for trees in (n_trees, n_trees + 1))
+            assert mean.next_gain == pytest.approx((now - then) / now, rel=5 * 2 * (2 / n) ** 0.5)
+
+
+def test_trees_are_fitted_while_one_more_is_worth_it(rng):
+    X, noise = rng.standard_normal((1500, 5)), rng.standard_normal(1500)
+    smooth = np.sin(2 * X[:, 0]) * X[:, 1]
+
+    def fitted(y, least_gain, n_trees=4):
+        model = LocalKernelRidge(Matern(1.5), leaf_rows=100, n_landmarks=0, n_trees=n_trees, alpha=1.0)
+        held = HeldTargets.of(Numbers("test"), y[:, None])
+        return model.fit_held(X, held, np.random.RandomState(0), least_gain)
+
+    assert len(fitted(smooth, 0.005).trees_) == 4
+    assert len(fitted(noise, None).trees_) == 4
+    few, two = fitted(noise, 0.5), fitted(noise, None, n_trees=2)
+    assert len(few.trees_) == 2
+    np.testing.assert_array_equal(few.predict(X), two.predict(X))
+    np.testing.assert_array_equal(few.loo_residuals_, two.loo_residuals_)
 
 
 def test_memory_is_counted_before_the_work(rng):

@@ -133,8 +133,14 @@ class LocalLearner(Learner):
         rows, labels, weight = held_rows(blocks.recut(_MOST_ROWS, name), Passes(name, self._engine))
         self.fit_held(rows, HeldTargets.of(targets, labels, weight), rng)
 
-    def fit_held(self, X: Rows, held: HeldTargets[Targets], rng: np.random.RandomState) -> Self:
-        """Fit an estimator without a past on checked rows and targets in memory; the model may keep the rows."""
+    def fit_held(
+        self, X: Rows, held: HeldTargets[Targets], rng: np.random.RandomState, least_gain: float | None = None
+    ) -> Self:
+        """Fit an estimator without a past on checked rows and targets in memory; the model may keep the rows.
+
+        With ``least_gain``, ``n_trees`` is the most: from the second tree on, one more must be expected to take this
+        part off the leave-one-out error.
+        """
         kept, Y = held.kept, held.Y
         some = held if kept.all() else held.some(kept)
         rows = X if kept.all() else X[kept]
@@ -145,7 +151,8 @@ class LocalLearner(Learner):
         self._check_size(Y.shape[1])
         self._scale = _scales(Y)
         residuals = np.empty_like(Y)
-        residuals[kept] = self._fit_trees(some.Y / self._scale, some.weight, some.left_out, rng) * self._scale
+        weights = some.weight, some.left_out
+        residuals[kept] = self._fit_trees(some.Y / self._scale, *weights, rng, least_gain) * self._scale
         if not kept.all():
             residuals[~kept] = Y[~kept] - self._block_scores(X[~kept])
         if not np.isfinite(residuals).all():
@@ -157,8 +164,10 @@ class LocalLearner(Learner):
         self._finish(held, residuals)
         return self
 
-    def _fit_trees(self, Y: Array, weight: Array, left_out: Array, rng: np.random.RandomState) -> Array:
-        """Fit all trees and return the mean of their leave-one-out residuals."""
+    def _fit_trees(
+        self, Y: Array, weight: Array, left_out: Array, rng: np.random.RandomState, least_gain: float | None
+    ) -> Array:
+        """Fit all trees, or as many as are worth their time, and return the mean of their leave-one-out residuals."""
         name, n_rows = type(self).__name__, self._rows.shape[0]
         inner, m = self._inner_kernel, min(self.n_landmarks, n_rows)
         several = n_rows > self.leaf_rows
@@ -170,7 +179,7 @@ class LocalLearner(Learner):
             lambda seed: RandomTree.of(self._rows, self.leaf_rows, np.random.RandomState(seed)), seeds.tolist()
         )
         self.alpha_, self.alpha_errors_ = self._chosen_alpha(Y, weight, left_out, rng)
-        self._dual, self._landmark_coef, residuals = [], [], np.zeros_like(Y)
+        self._dual, self._landmark_coef, mean = [], [], _MeanOfTrees(Y, weight)
         with progress(f"{name}: trees", n_trees * n_rows, self.verbose) as advance:
             for tree in self.trees_:
                 system = LeafSystem(inner, self._rows, tree.leaves, self._landmarks)
@@ -178,10 +187,14 @@ class LocalLearner(Learner):
                 self._dual.append(solution.dual)
                 self._landmark_coef.append(solution.landmark_coef)
                 self._intercept = solution.intercept
-                residuals += solution.loo_residuals
+                assert solution.loo_residuals is not None  # noqa: S101, for the type checker
+                mean.add(solution.loo_residuals)
                 if advance is not None:
                     advance(n_rows)
-        return residuals / n_trees
+                if least_gain is not None and mean.next_gain < least_gain:
+                    break
+        self.trees_ = self.trees_[: mean.n_trees]
+        return mean.residuals
 
     def _chosen_alpha(
         self, Y: Array, weight: Array, left_out: Array, rng: np.random.RandomState
@@ -345,3 +358,45 @@ def _scales(Y: Array) -> Array:
 def _stack(landmarks: Rows, rows: Rows) -> Rows:
     both = (landmarks, rows)
     return sparse.vstack(both, format="csr") if sparse.issparse(rows) else np.concatenate(both)
+
+
+class _MeanOfTrees:
+    """The leave-one-out residuals of the mean of some trees, and what one more tree would take off its error.
+
+    All trees are alike: a mean of n has the error c + (e - c) / n, where e is the error of one tree and c what any two
+    trees have in common.
+
+    >>> import numpy as np
+    >>> mean = _MeanOfTrees(np.zeros((2, 1)), np.ones(2))
+    >>> mean.add(np.array([[2.0], [1.0]]))
+    >>> mean.next_gain
+    inf
+    >>> mean.add(np.array([[1.0], [2.0]]))  # e is 5, c is 4: two trees have 9 / 2, three would have 13 / 3
+    >>> round(mean.next_gain * 27, 9)
+    1.0
+    """
+
+    def __init__(self, Y: Array, weight: Array):
+        self._sum, self._weight, self._squares, self.n_trees = np.zeros_like(Y), weight, 0.0, 0
+
+    def add(self, residuals: Array) -> None:
+        """Take one more tree into the mean."""
+        self._sum += residuals
+        self._squares += self._error(residuals)
+        self.n_trees += 1
+
+    @property
+    def residuals(self) -> Array:
+        """The leave-one-out residuals of the mean."""
+        return np.asarray(self._sum / self.n_trees)
+
+    @property
+    def next_gain(self) -> float:
+        """The part of the error that one more tree is expected to take off: inf while there is one tree."""
+        if self.n_trees == 1:
+            return np.inf
+        single, mean = self._squares / self.n_trees, self._error(self.residuals)
+        return (single - mean) / (self.n_trees**2 - 1) / mean if mean > 0 else 0.0
+
+    def _error(self, residuals: Array) -> float:
+        return float(np.sum(self._weight @ residuals**2))

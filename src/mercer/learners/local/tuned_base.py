@@ -46,6 +46,8 @@ _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 _SEARCH_ROWS = 2048
 # Boosted trees with more than this share of the mean leave little to the leaves: one random tree of leaves is enough.
 _MOST_OF_THE_MEAN = 0.5
+# A tree of leaves more is fitted if it is expected to take this part off the leave-one-out error: less is not seen.
+_LEAST_GAIN = 0.005
 # Up to so many rows all factors are float64, which costs little there.
 _FLOAT64_ROWS = 1024
 
@@ -231,7 +233,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         )
         numbers = Numbers(type(self).__name__, mean=held.Y.mean(axis=0), n_dims=2)
         of_numbers = HeldTargets(numbers, held.Y, held.given, held.weight, held.left_out)
-        self.model_ = model.fit_held(rows, of_numbers, check_random_state(seed))
+        self.model_ = model.fit_held(rows, of_numbers, check_random_state(seed), _LEAST_GAIN)
 
     def _blend(self, found: Found, rows: Array, training: TrainingTable[T], seed: int) -> Array:
         """Fit a model of low order where it may help, and return the residuals of the mean with the leaves."""
