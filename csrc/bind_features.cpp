@@ -266,8 +266,8 @@ void cell_hashes(const Array<const T, 2>& X, const Array<const T, 2>& inverse_pi
     kernels<T>().cell_hashes(rows, {inverse.data, shift.data, multiplier.data}, target);
 }
 
-template <class T>
-void absolute_distances(const Array<const T, 2>& X, const Array<const T, 2>& fixed, const Array<T, 2>& out) {
+template <class T, bool kSquared>
+void distances(const Array<const T, 2>& X, const Array<const T, 2>& fixed, const Array<T, 2>& out) {
     const Matrix<const T> rows = matrix<const T, 2>("X", X);
     const Matrix<const T> others = matrix<const T, 2>("fixed", fixed);
     const Matrix<T> target = matrix<T, 2>("out", out);
@@ -275,7 +275,8 @@ void absolute_distances(const Array<const T, 2>& X, const Array<const T, 2>& fix
     require_equal("out.shape[0]", target.n_rows, "X.shape[0]", rows.n_rows);
     require_equal("out.shape[1]", target.n_columns, "fixed.shape[0]", others.n_rows);
     const nb::gil_scoped_release released;
-    kernels<T>().absolute_distances(rows, others, target);
+    const Kernels<T>& use = kernels<T>();
+    (kSquared ? use.squared_distances : use.absolute_distances)(rows, others, target);
 }
 
 template <class T>
@@ -352,8 +353,8 @@ void bind(nb::module_& m) {
           "scale"_a, "out"_a.noconvert());
     m.def("hadamard_features", &hadamard_features<T>, "X"_a.noconvert(), "diagonals"_a.noconvert(),
           "permutation"_a.noconvert(), "lengths"_a.noconvert(), "offsets"_a.noconvert(), "scale"_a, "out"_a.noconvert());
-    m.def("absolute_distances", &absolute_distances<T>, "X"_a.noconvert(), "fixed"_a.noconvert(),
-          "out"_a.noconvert());
+    m.def("absolute_distances", &distances<T, false>, "X"_a.noconvert(), "fixed"_a.noconvert(), "out"_a.noconvert());
+    m.def("squared_distances", &distances<T, true>, "X"_a.noconvert(), "fixed"_a.noconvert(), "out"_a.noconvert());
     m.def("near_squares", &near_squares<T>, "X"_a.noconvert(), "fixed"_a.noconvert(), "bounds"_a.noconvert(),
           "fixed_bounds"_a.noconvert(), "q"_a.noconvert());
     m.def("matern_values", &matern_values<T>, "scale"_a, "linear"_a, "quadratic"_a, "values"_a.noconvert());

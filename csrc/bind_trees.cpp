@@ -1,7 +1,8 @@
-// The primitive of boosted trees.
+// The primitives of boosted trees.
 
 #include "bindings.hpp"
 #include "boosted_tree.hpp"
+#include "tree_scores.hpp"
 
 namespace mercer {
 namespace {
@@ -84,6 +85,25 @@ int64_t boost_tree(const Array<const uint8_t, 2>& codes, const Array<const int32
     return boost_symmetric_tree(data, boosted, penalty, rate, out);
 }
 
+void add_scores(const Array<const uint8_t, 2>& codes, const Array<const int32_t, 2>& columns,
+                const Array<const uint8_t, 2>& bins, const Array<const double, 2>& values, const Array<double, 2>& scores) {
+    const Matrix<const uint8_t> rows = matrix<const uint8_t, 2>("codes", codes);
+    require_packed("codes", rows);
+    const auto n_trees = static_cast<int64_t>(columns.shape(0)), depth = static_cast<int64_t>(columns.shape(1));
+    const auto k = static_cast<int64_t>(scores.shape(1));
+    if (depth > 8) fail("columns must hold at most 8 levels per tree, got " + std::to_string(depth) + ".");
+    const GrownTrees trees = {table<const int32_t>("columns", columns, n_trees, depth),
+                              table<const uint8_t>("bins", bins, n_trees, depth),
+                              table<const double>("values", values, n_trees << depth, k),
+                              n_trees, depth, k};
+    bool inside = true;
+    for (int64_t i = 0; i < n_trees * depth; ++i) inside &= trees.columns[i] >= 0 && trees.columns[i] < rows.n_rows;
+    if (!inside) fail("columns must lie in [0, codes.shape[0]).");
+    double* out = table<double>("scores", scores, rows.n_columns, k);
+    const nb::gil_scoped_release released;
+    add_tree_scores(rows.data, rows.n_columns, trees, out);
+}
+
 }  // namespace
 
 void bind_trees(nb::module_& m) {
@@ -92,6 +112,8 @@ void bind_trees(nb::module_& m) {
           "weights"_a.noconvert(), "judges"_a.noconvert(), "scores"_a.noconvert(), "expected"_a.noconvert(),
           "logistic"_a, "penalty"_a, "rate"_a, "out_columns"_a.noconvert(), "out_bins"_a.noconvert(),
           "out_values"_a.noconvert(), "out_errors"_a.noconvert());
+    m.def("add_tree_scores", &add_scores, "codes"_a.noconvert(), "columns"_a.noconvert(), "bins"_a.noconvert(),
+          "values"_a.noconvert(), "scores"_a.noconvert());
 }
 
 }  // namespace mercer

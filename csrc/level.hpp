@@ -25,7 +25,7 @@ namespace {  // nothing but the table may have linkage: see types.hpp
 #include "fourier_dense.hpp"
 #include "hadamard.hpp"
 #include "binning.hpp"
-#include "absolute_distances.hpp"
+#include "distances.hpp"
 #include "exponential.hpp"
 #include "radial.hpp"
 #include "landmarks.hpp"
@@ -53,7 +53,8 @@ constexpr Kernels<T> kKernels = {
     fourier_features<T>,
     hadamard_features<T>,
     cell_hashes<T>,
-    absolute_distances<T>,
+    distances<T, Absolute>,
+    distances<T, Squared>,
     near_squares<T>,
     matern_values<T>,
     decays<T>,

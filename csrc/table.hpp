@@ -35,6 +35,7 @@ struct Kernels {
                               const Phases<T>& phases, const Matrix<T>& out);
     void (*cell_hashes)(const Matrix<const T>& X, const Grids<T>& grids, const Matrix<uint32_t>& out);
     void (*absolute_distances)(const Matrix<const T>& X, const Matrix<const T>& fixed, const Matrix<T>& out);
+    void (*squared_distances)(const Matrix<const T>& X, const Matrix<const T>& fixed, const Matrix<T>& out);
     void (*near_squares)(const Matrix<const T>& X, const Matrix<const T>& fixed, const NearBounds<T>& bounds,
                          const Matrix<T>& q);
     void (*matern_values)(const MaternShape& shape, const Matrix<T>& values);

@@ -131,3 +131,32 @@ def test_a_level_without_a_gain_ends_the_tree(module):
     assert out.columns[0] == 0
     assert found < 4  # after one level the cells are pure
     assert boosted(module, seen, from_zero(0 * Y, np.ones(4)), 1.0, depth=4)[0] == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2100), st.integers(0, 4), st.integers(0, 3), st.integers(1, 3))
+def test_compiled_scores_are_those_of_the_reference(seed, n, n_trees, depth, k):
+    rng = np.random.RandomState(seed)
+    codes = rng.randint(256, size=(3, n)).astype(np.uint8)
+    columns, bins = rng.randint(3, size=(n_trees, depth)), rng.choice([0, 7, 100, 254, 255], size=(n_trees, depth))
+    trees = columns.astype(np.int32), bins.astype(np.uint8), rng.standard_normal((n_trees * 2**depth, k))
+    found = rng.standard_normal((n, k))
+    expected = found.copy()
+    _core.add_tree_scores(codes, *trees, found)
+    reference.add_tree_scores(codes, *trees, expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_wrong_trees_are_refused_in_words():
+    codes, values, scores = np.zeros((2, 5), np.uint8), np.zeros((2, 1)), np.zeros((5, 1))
+    columns, bins = np.ones((1, 1), np.int32), np.zeros((1, 1), np.uint8)
+
+    def refused(match, columns=columns, bins=bins, values=values, scores=scores):
+        with pytest.raises(ValueError, match=match):
+            _core.add_tree_scores(codes, columns, bins, values, scores)
+
+    refused("columns must lie in", columns=columns + 1)
+    refused(r"bins.shape\[1\] must be the number of columns", bins=np.zeros((1, 2), np.uint8))
+    refused(r"values.shape\[0\] must be the number of rows", values=np.zeros((3, 1)))
+    refused(r"scores.shape\[0\] must be the number of rows", scores=np.zeros((4, 1)))
+    refused("at most 8 levels", columns=np.zeros((1, 9), np.int32))

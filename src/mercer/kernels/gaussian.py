@@ -7,10 +7,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer import core
 from mercer._typing import Array, Rows, is_sparse, override
 from mercer.kernels.evaluation.bandwidth import check_bandwidth, median_distance, total_variance
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.kernels.evaluation.gaussian_tiles import gaussian_tiles
+from mercer.kernels.evaluation.radial_tiles import has_few_columns
 from mercer.kernels.radial import RadialKernel
 
 # Twice a larger gamma is infinite. The kernel is 0 at all distances by then.
@@ -68,7 +70,7 @@ class Gaussian(RadialKernel):
     @override
     def evaluator(self, Y: Rows, dtype: DTypeLike) -> Callable[[Rows], Array]:
         general = super().evaluator(Y, dtype)
-        if is_sparse(Y):
+        if is_sparse(Y) or (np.dtype(dtype) == np.float32 and has_few_columns(Y)):
             return general
         dense = gaussian_tiles(Y, self.bandwidth, dtype)
         return lambda X: general(X) if is_sparse(X) else dense(X)
@@ -83,6 +85,9 @@ class Gaussian(RadialKernel):
 
     @override
     def profile(self, q: Array) -> Array:
+        if q.dtype == np.float32 and q.ndim == 2:
+            core.decays(-0.5, q)
+            return q
         q *= -0.5
         return np.exp(q, out=q)
 

@@ -5,12 +5,12 @@ A function in this package and the function of the same name in ``mercer._core``
 ``sign`` (int8) is -1 or +1.
 """
 
-from mercer.reference.absolute_distances import absolute_distances
 from mercer.reference.binning import cell_hashes
 from mercer.reference.budget import budget_learn, gaussian_exponents
 from mercer.reference.clusters import nearest_centres, rows_in_doubt
 from mercer.reference.coordinate_descent import descend, descend_csr
 from mercer.reference.count_sketch import count_sketch, count_sketch_csr
+from mercer.reference.distances import absolute_distances, squared_distances
 from mercer.reference.fourier import cos_sin, fourier_features
 from mercer.reference.graph_keys import adjacency, count_paths, path_keys, refine
 from mercer.reference.hadamard import hadamard_features
@@ -25,13 +25,14 @@ from mercer.reference.string_keys import agreement_sums, masked_keys, string_key
 from mercer.reference.subgraph_keys import subgraph_keys
 from mercer.reference.subsequences import subsequence_sketch, subsequence_values
 from mercer.reference.substring_counts import count_substrings
-from mercer.reference.symmetric_tree import boost_symmetric_tree
+from mercer.reference.symmetric_tree import add_tree_scores, boost_symmetric_tree
 from mercer.reference.tensor_sketch import convolve, tensor_sketch, tensor_sketch_csr
 from mercer.reference.tree_keys import fragment_keys, subtree_keys
 from mercer.reference.walk_keys import walk_keys
 
 __all__ = [
     "absolute_distances",
+    "add_tree_scores",
     "adjacency",
     "agreement_sums",
     "boost_symmetric_tree",
@@ -71,6 +72,7 @@ __all__ = [
     "segment_sum",
     "sign_products",
     "sketch_keys",
+    "squared_distances",
     "string_keys",
     "subgraph_keys",
     "subsequence_sketch",

@@ -1,4 +1,4 @@
-"""One symmetric tree: all nodes of a level are split by the same column at the same bin."""
+"""Symmetric trees: all nodes of a level are split by the same column at the same bin."""
 
 import numpy as np
 
@@ -15,6 +15,26 @@ def boost_symmetric_tree(seen: BinnedRows, boosted: BoostedRows, penalty: float,
     depth = _grow(seen, slopes, weights, penalty, out)
     _step(seen.codes, slopes, curvatures, penalty, rate, boosted, out, depth)
     return depth
+
+
+def add_tree_scores(codes: Array, columns: Array, bins: Array, values: Array, scores: Array) -> None:
+    """Add to ``scores`` (n, k) the values of the cells of all rows, whose bins are ``codes`` (d, n), uint8.
+
+    Level l of tree t asks whether the bin in column ``columns[t, l]`` exceeds ``bins[t, l]``, uint8. The answers, 0 or
+    1, are the binary digits of the number of a cell, the first level the highest. ``values`` (trees 2^depth, k) are
+    those of the cells of each tree in turn.
+    """
+    n_cells = 2 ** columns.shape[1]
+    for t, (of_levels, largest) in enumerate(zip(columns, bins, strict=True)):
+        scores += values[t * n_cells + _cells(codes, of_levels, largest)]
+
+
+def _cells(codes: Array, columns: Array, bins: Array) -> Array:
+    """Return the number of the cell of each row."""
+    found = np.zeros(codes.shape[1], dtype=np.int64)
+    for column, bin_ in zip(columns.tolist(), bins.tolist(), strict=True):
+        found = 2 * found + (codes[column] > bin_)
+    return found
 
 
 def _derivatives(boosted: BoostedRows) -> tuple[Array, Array, Array]:
@@ -109,9 +129,7 @@ def _step(
     g are sums of ``slopes`` (n, k) over the rows of a cell, and h those of ``curvatures``. The answers to the questions
     of a tree, 0 or 1, are the binary digits of the number of a cell.
     """
-    cells, n_cells = np.zeros(codes.shape[1], dtype=np.int64), 2**depth
-    for column, bin_ in zip(out.columns[:depth].tolist(), out.bins[:depth].tolist(), strict=True):
-        cells = 2 * cells + (codes[column] > bin_)
+    cells, n_cells = _cells(codes, out.columns[:depth], out.bins[:depth]), 2**depth
     g, h = (np.stack([np.bincount(cells, s, n_cells) for s in part.T], axis=-1) for part in (slopes, curvatures))
     out.values[:n_cells] = rate * g / (h + penalty)
     boosted.scores[:] += out.values[cells]

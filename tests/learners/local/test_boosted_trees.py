@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.fitting import HeldTargets, Numbers
-from mercer.learners.local.boosted_trees import BoostedTrees
+from mercer.learners.local.boosted_trees import NO_SPLIT, BoostedTrees
 from mercer.learners.local.cross_fit import CrossFit
 from mercer.solvers.local.boosting_losses import LogisticLoss
 from mercer.state import check_stored
@@ -31,6 +31,27 @@ def test_scores_are_the_sums_of_the_cells(boxes):
         ]
         expected += values[cells]
     np.testing.assert_allclose(trees.scores(X[:50]), expected)
+
+
+def test_a_row_at_a_threshold_does_not_exceed_it(boxes):
+    X, Y = boxes
+    trees, _ = CrossFit(X, held(Y), 0).fit()
+    real = trees.thresholds < NO_SPLIT
+    row = np.median(X, axis=0)
+    for column, threshold in zip(trees.columns[real][:20], trees.thresholds[real][:20], strict=True):
+        at, below, above = (row.copy() for _ in range(3))
+        at[column], below[column] = threshold, np.nextafter(threshold, -1.0)
+        above[column] = np.nextafter(threshold, 9.0)
+        scores = trees.scores(np.array([at, below, above])).ravel()
+        assert scores[0] == scores[1]
+        assert scores[2] != scores[0]
+
+
+def test_more_thresholds_than_bins_are_refused(boxes):
+    columns, values = np.zeros((300, 1), np.int32), np.zeros((300, 2, 1))
+    check_stored(BoostedTrees(1, columns[:255], np.arange(255.0)[:, None], values[:255], np.zeros(1)))
+    with pytest.raises(ValueError, match="255 thresholds per column"):
+        check_stored(BoostedTrees(1, columns, np.arange(300.0)[:, None], values, np.zeros(1)))
 
 
 def test_logistic_trees_predict_differences_of_probabilities(rng):

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.solvers.local import boosting
 from mercer.solvers.local.binned import Bins
-from mercer.solvers.local.boosting import RATE, boosted
+from mercer.solvers.local.boosting import RATE, Trees, boosted
 from mercer.solvers.local.boosting_losses import LogisticLoss, SquaredLoss
 
 
@@ -24,8 +24,29 @@ def test_scores_are_the_sums_of_the_cells(rng):
     Y -= Y.mean(axis=0)
     total = np.zeros_like(Y)
     for tree, predicted, _ in islice(boosted(bins, Y, np.ones(300), np.arange(300, dtype=np.int32), 0), 20):
-        total += tree.values[tree.cells(bins.codes)]
+        Trees.of([tree]).add_scores(bins.codes, total)
         np.testing.assert_allclose(predicted, total)
+
+
+def test_trees_of_fewer_levels_stand_beside_others(rng):
+    bins = Bins.of(np.column_stack([rng.standard_normal(300), np.arange(300) % 2]))
+    Y = (bins.codes[1:2].T > 0) - 0.5
+    stump, _, _ = next(boosted(bins, Y, np.ones(300), np.arange(300, dtype=np.int32), 0))
+    tree, _, _ = next(boosted(bins, rng.standard_normal((300, 1)), np.ones(300), np.arange(300, dtype=np.int32), 0))
+    assert (len(stump.columns), len(tree.columns)) == (1, 6)
+    alone, both = np.zeros((2, 300, 1))
+    for one in (stump, tree):
+        Trees.of([one]).add_scores(bins.codes, alone)
+    Trees.of([stump, tree]).add_scores(bins.codes, both)
+    np.testing.assert_array_equal(alone, both)
+    np.testing.assert_allclose(alone.ravel() - tree_scores(tree, bins), 2 * stump.values[1, 0] * Y.ravel(), atol=1e-12)
+
+
+def tree_scores(tree, bins):
+    cells = 0
+    for column, largest in zip(tree.columns, tree.bins, strict=True):
+        cells = 2 * cells + (bins.codes[column].astype(int) > largest)
+    return tree.values[cells, 0]
 
 
 def test_the_value_of_a_cell_is_a_shrunken_mean_of_residuals(rng):
@@ -33,7 +54,9 @@ def test_the_value_of_a_cell_is_a_shrunken_mean_of_residuals(rng):
     bins, Y = Bins.of(X), X[:, :1] ** 2 - 1
     inside = np.arange(150, dtype=np.int32)
     tree, _, _ = next(boosted(bins, Y, weight, inside, 0))
-    cells = tree.cells(bins.codes)[:150]
+    cells = np.zeros(150, dtype=int)
+    for column, largest in zip(tree.columns, tree.bins, strict=True):
+        cells = 2 * cells + (bins.codes[column, :150] > largest)
     start = weight[inside] @ Y[inside, 0] / weight[inside].sum()
     for cell in np.unique(cells):
         some = inside[cells == cell]

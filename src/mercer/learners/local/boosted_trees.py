@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mercer import tree_core
 from mercer._typing import Array
 from mercer.parallel import for_each_block, row_blocks
-from mercer.solvers.local.boosting import DEPTH
+from mercer.solvers.local.boosting import DEPTH, NO_BIN
 from mercer.state import Count, Flag, Integers, Reals, Sizes, Stored, part, require
 
-# Rows per block of predictions: their comparisons with all thresholds stay in cache.
-_BLOCK_ROWS = 64
+# Rows per block of predictions.
+_BLOCK_ROWS = 1024
 # The threshold of a level that splits nothing.
 NO_SPLIT = float(np.finfo(np.float64).max)
 
@@ -38,7 +39,7 @@ class BoostedTrees:
 
     Notes
     -----
-    Time O(n d k) per tree to fit; O(n_trees) per row to predict.
+    Time O(n d k) per tree to fit; O(n_trees depth) per row to predict.
     """
 
     _stored = Stored(
@@ -80,19 +81,34 @@ class BoostedTrees:
 
     def scores(self, rows: Array) -> Array:
         """Return the scores (n, k) of rows of numbers that are not scaled, float64."""
-        out = np.empty((len(rows), self.n_targets))
-        digits = 2 ** np.arange(self.columns.shape[1])[::-1]
-        first = np.arange(self.n_trees) * self.values.shape[1]
-        flat = self.values.reshape(-1, self.n_targets)
+        edges = self._edges()
+        bins = self._bins(edges)
+        out = np.tile(self.intercept, (len(rows), 1))
 
         def work(some: slice) -> None:
-            cells = (rows[some][:, self.columns] > self.thresholds) @ digits + first
-            out[some] = flat[cells].sum(axis=1)
+            codes = np.stack([np.searchsorted(e, x).astype(np.uint8) for e, x in zip(edges, rows[some].T, strict=True)])
+            tree_core.add_tree_scores(codes, self.columns, bins, self.values, out[some])
 
         for_each_block(work, row_blocks(len(rows), _BLOCK_ROWS))
-        out += self.intercept
         return np.tanh(out, out=out) if self.is_logistic else out
+
+    def _edges(self) -> list[Array]:
+        """Return the thresholds of each column, ascending: the code of a value is how many of them it exceeds."""
+        splits = self.thresholds < NO_SPLIT
+        columns, thresholds = self.columns[splits], self.thresholds[splits]
+        order = np.lexsort((thresholds, columns))
+        ends = np.searchsorted(columns[order], np.arange(1, self.n_columns))
+        return [np.unique(some) for some in np.split(thresholds[order], ends)]
+
+    def _bins(self, edges: list[Array]) -> Array:
+        """Return the place of each threshold among those of its column."""
+        bins = np.full(self.columns.shape, NO_BIN, dtype=np.uint8)
+        for j, of_column in enumerate(edges):
+            splits = (self.columns == j) & (self.thresholds < NO_SPLIT)
+            bins[splits] = np.searchsorted(of_column, self.thresholds[splits])
+        return bins
 
     def _check_stored(self, sizes: Sizes) -> None:
         require(1 <= sizes["depth"] <= DEPTH, f"trees must have 1 to {DEPTH} levels")
+        require(max(map(len, self._edges())) <= NO_BIN, f"trees must have at most {NO_BIN} thresholds per column")
         require(sizes["cells"] == 2 ** sizes["depth"], "values must hold a value for each cell")

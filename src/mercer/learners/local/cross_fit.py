@@ -15,7 +15,7 @@ from mercer.learners.local.boosted_trees import NO_SPLIT, BoostedTrees
 from mercer.learners.local.units import error_units
 from mercer.parallel import for_each_block, in_background, sleep_in_background
 from mercer.solvers.local.binned import Bins
-from mercer.solvers.local.boosting import DEPTH, Tree, boosted
+from mercer.solvers.local.boosting import NO_BIN, Tree, Trees, boosted
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 
 # Folds of the rows.
@@ -185,27 +185,21 @@ class CrossFit:
 
     def _scores(self, fold: _Fold, n_trees: int) -> Array:
         """Return the scores (m, k) of the rows of a fold by its first trees, in units of the targets."""
-        codes = self._bins.codes[:, fold.rows]
         total = np.tile(fold.start, (len(fold.rows), 1))
-        for tree in fold.trees[:n_trees]:
-            total += tree.values[tree.cells(codes)]
+        Trees.of(fold.trees[:n_trees]).add_scores(self._bins.codes[:, fold.rows], total)
         return total
 
     def _model(self, folds: list[_Fold], n_trees: int) -> BoostedTrees:
         """Return the mean of the sums of the first trees of all folds."""
-        trees = [tree for fold in folds for tree in fold.trees[:n_trees]]
-        shape = (len(trees), DEPTH)
-        columns, thresholds = np.zeros(shape, dtype=np.int32), np.full(shape, NO_SPLIT)
-        values = np.zeros((len(trees), 2**DEPTH, self._targets.shape[1]))
-        for t, tree in enumerate(trees):
-            depth = len(tree.columns)
-            columns[t, :depth] = tree.columns
-            edges = (self._bins.edges[j][b] for j, b in zip(tree.columns.tolist(), tree.bins.tolist(), strict=True))
-            thresholds[t, :depth] = list(edges)
-            values[t, :: 2 ** (DEPTH - depth)] = tree.values * self._unit / _FOLDS
+        trees = Trees.of([tree for fold in folds for tree in fold.trees[:n_trees]])
+        edges = self._bins.edges
+        # A row lies beyond bin b if it exceeds edge b.
+        table = np.stack([np.pad(e, (0, NO_BIN + 1 - len(e)), constant_values=NO_SPLIT) for e in edges])
+        thresholds = table[trees.columns, trees.bins]
+        values = trees.values * (self._unit / _FOLDS)
         start = np.mean([fold.start for fold in folds], axis=0)
         intercept = self._centre + self._unit * start
-        return BoostedTrees(len(self._bins.edges), columns, thresholds, values, intercept, self._loss.is_logistic)
+        return BoostedTrees(len(edges), trees.columns, thresholds, values, intercept, self._loss.is_logistic)
 
 
 def _judge_later(first: _Fold) -> None:

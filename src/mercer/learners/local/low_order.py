@@ -1,6 +1,6 @@
 """The second candidate of tuned estimators: ridge regression on a map of low-order interactions, for noisy tables."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -68,31 +68,25 @@ Timed = list[tuple[LowOrderChoice, float]]
 def low_order_choices(sample: MetricRows, diagonal: MetricFit) -> Iterator[Timed]:
     """Yield choices with seconds, those that are tried at once together, on a sample of prepared rows.
 
-    All families and orders begin at their first length scales, without a metric. For the better order of each family,
-    then for the best one with a diagonal metric, the length scale is halved or doubled while the error falls.
+    All families and orders begin at their first length scales, without a metric, and the best one with a diagonal
+    metric too. Then the length scale of the best of each family is halved or doubled while the error falls.
     """
     n_columns = sample.X.shape[1]
-    plain = _Lengths(sample, "no", np.ones(n_columns))
+    lengths = {"no": _Lengths(sample, "no", np.ones(n_columns))}
     orders = ORDERS[: 1 if n_columns <= ORDERS[0] else None]
+    plain = lengths["no"]
     firsts = [plain.at(family, order, length) for family, (_, length) in _FAMILIES.items() for order in orders]
-    yield (found := timed(plain.tried, firsts))
-    starts = [min((one for one, _ in found if one.family == family), key=error_of) for family in _FAMILIES]
-    walked_to = yield from _walk(plain, starts)
-    best = min(walked_to, key=error_of)
+    found = timed(plain.tried, firsts)
     if n_columns > 1:
-        weighted = _Lengths(sample, "diagonal", np.diagonal(diagonal.transform))
-        yield (found := timed(weighted.tried, [weighted.at(best.family, best.order, best.length)]))
-        if found[0][0].error < best.error:
-            yield from _walk(weighted, [found[0][0]])
-
-
-def _walk(lengths: "_Lengths", starts: list[LowOrderChoice]) -> Generator[Timed, None, list[LowOrderChoice]]:
-    """Yield the steps of walks along length scales; return where these end."""
-    walks = Walks(starts, lengths.neighbour)
+        best = min((choice for choice, _ in found), key=error_of)
+        lengths["diagonal"] = weighted = _Lengths(sample, "diagonal", np.diagonal(diagonal.transform))
+        found += timed(weighted.tried, [weighted.at(best.family, best.order, best.length)])
+    yield found
+    starts = [min((one for one, _ in found if one.family == family), key=error_of) for family in _FAMILIES]
+    walks = Walks(starts, lambda choice, way: lengths[choice.metric].neighbour(choice, way))
     while walks.steps:
-        yield (found := timed(lengths.tried, walks.steps))
+        yield (found := timed(lambda choice: lengths[choice.metric].tried(choice), walks.steps))
         walks.take([choice for choice, _ in found])
-    return walks.best
 
 
 class _Lengths:

@@ -205,8 +205,8 @@ def _fit(Z: Array, sample: MetricRows) -> _Fit:
     Y, weight = sample.Y, sample.weight
     total = float(weight.sum())
     share = weight / total
-    mean_z, mean_y = share @ Z, share @ Y
-    Z -= mean_z.astype(Z.dtype)
+    mean_z, mean_y = share.astype(Z.dtype) @ Z, share @ Y  # in float64, Z would be copied
+    Z -= mean_z
     weighted = (weight[:, None] * Z).astype(Z.dtype) if np.any(weight != 1) else Z
     with one_blas_thread():  # two threads that share busy cores take longer, and round differently
         gram, cross = weighted.T @ Z, weighted.T @ (Y - mean_y).astype(Z.dtype)

@@ -45,9 +45,10 @@ _WALKERS = 3
 # column leaves may be smoother than before, or rougher.
 _TAKEN_OVER = 2
 _ALWAYS = (("diagonal", "L1 Laplace"), ("diagonal", "Matern 3/2"))
-# A model of low order on a sample may have this multiple of the error of the local model on all rows; the search for
-# it ends once the first ones have that multiple of the bound.
-_NEAR, _HOPELESS = 1.25, 1.6
+# A model of low order on a sample may have this multiple of the error of the local model on all rows. The search for
+# it ends where the first ones, one of which has a metric, have that multiple of the bound: other length scales took at
+# most a sixth off the errors of made tables.
+_NEAR, _HOPELESS = 1.25, 1.2
 # Bounds of the ridge at which trials begin.
 _FIRST_ALPHAS = (1e-3, 3.0)
 # The factor between the ridges that are tried before kernels are chosen.

@@ -6,7 +6,7 @@ one split, so that a tree is a table of :math:`2^{depth}` cells (L. Prokhorenkov
 a function of the kernel that counts in how many of the trees two rows share a cell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ from mercer.tree_core import BinnedRows, BoostedRows
 
 # Levels of a tree, its factor, and what the weight of a cell is enlarged by: a cell of few rows predicts little.
 DEPTH, RATE, PENALTY = 6, 0.15, 1.0
+# The bin that no code exceeds.
+NO_BIN = 255
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
 # that lacks one of two columns cannot learn their interaction: of few columns it sees all.
 _ROW_SHARE, _MOST_ROWS = 0.8, 2**15
@@ -38,13 +40,33 @@ class Tree:
     bins: Array
     values: Array
 
-    def cells(self, codes: Array) -> Array:
-        """Return the cell of each row; the first level is the highest bit."""
-        found = np.zeros(codes.shape[1], dtype=np.uint8)  # a tree has at most 64 cells
-        for column, bin_ in zip(self.columns.tolist(), self.bins.tolist(), strict=True):
-            found += found
-            found += codes[column] > bin_
-        return found.astype(np.intp)
+
+@dataclass(frozen=True)
+class Trees:
+    """The columns and bins (t, DEPTH) of several trees, and the values (t, 2^DEPTH, k) of their cells.
+
+    No code exceeds the bin 255 of a level that a tree lacks.
+    """
+
+    columns: Array
+    bins: Array
+    values: Array
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> "Trees":
+        """Return at least one tree, in arrays."""
+        shape = (len(trees), DEPTH)
+        columns, bins = np.zeros(shape, dtype=np.int32), np.full(shape, NO_BIN, dtype=np.uint8)
+        values = np.zeros((len(trees), 2**DEPTH, trees[0].values.shape[1]))
+        for t, tree in enumerate(trees):
+            depth = len(tree.columns)
+            columns[t, :depth], bins[t, :depth] = tree.columns, tree.bins
+            values[t, :: 2 ** (DEPTH - depth)] = tree.values
+        return cls(columns, bins, values)
+
+    def add_scores(self, codes: Array, scores: Array) -> None:
+        """Add to ``scores`` (n, k) the values of the cells of rows, given their codes (d, n), tree by tree."""
+        tree_core.add_tree_scores(np.ascontiguousarray(codes), self.columns, self.bins, self.values, scores)
 
 
 def boosted(
