@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import sys
 import threading
 import time
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from mercer import Polynomial, TensorSketch, config_context
+from mercer import Polynomial, TensorSketch, config_context, parallel
 from mercer.config import get_config
 from mercer.parallel import (
     for_each_block,
@@ -21,7 +22,6 @@ from mercer.parallel import (
     on_threads,
     row_blocks,
     shared_rows,
-    sleep_in_background,
 )
 
 
@@ -152,32 +152,34 @@ def _threads_of_the_pool():
     return len(found)
 
 
-def test_a_background_task_has_a_thread_to_itself_unless_it_sleeps():
-    begun, asked, asleep, awake = (threading.Event() for _ in range(4))
+@pytest.mark.parametrize("gives_way", [True, False])
+def test_a_background_task_that_does_not_give_way_has_a_thread_to_itself(gives_way, monkeypatch):
+    monkeypatch.setattr(parallel, "_takes_what_others_leave", lambda: gives_way)
+    begun, ends = threading.Event(), threading.Event()
 
     def task():
         begun.set()
-        asleep.wait(10)
-        sleep_in_background(asked)
-        awake.set()
-        asleep.wait(10)
-
-    def is_within_a_second(holds):
-        return any(holds() or time.sleep(0.01) for _ in range(100))
+        ends.wait(10)
 
     with config_context(threads=2):
-        with in_background(task), contextlib.ExitStack() as ends:
-            ends.callback(asleep.set)  # a failure must not leave the task waiting
-            ends.callback(asked.set)
-            begun.wait(10)
-            assert _threads_of_the_pool() == 1
-            asleep.set()
-            assert is_within_a_second(lambda: _threads_of_the_pool() == 2)
-            asleep.clear()
-            asked.set()
-            awake.wait(10)
-            assert _threads_of_the_pool() == 1
+        with in_background(task), contextlib.ExitStack() as at_the_end:
+            at_the_end.callback(ends.set)  # a failure must not leave the task waiting
+            assert begun.wait(10)
+            assert _threads_of_the_pool() == (2 if gives_way else 1)
         assert _threads_of_the_pool() == 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads have priorities of their own on Linux alone")
+def test_a_background_task_gives_way_and_other_threads_keep_their_priority():
+    def priority():
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    before, found = priority(), []
+    with config_context(threads=2), in_background(lambda: found.append(priority())) as wait:
+        wait()
+        found += on_threads(lambda _: priority(), range(4))
+    assert found == [19] + [before] * 4
+    assert priority() == before
 
 
 def test_a_background_task_that_fails_leaves_its_thread():

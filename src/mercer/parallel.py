@@ -5,6 +5,7 @@ that take turns were measured 15 times slower than one.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +24,8 @@ R = TypeVar("R")
 # Threads that share rows which fit in few blocks. More would be idle less often on large machines, but what a block
 # prepares (a packed projection) would cost more than 3 % in blocks of 1000 rows.
 _SHARES = 8
+# The nice value of threads that take what others leave.
+_LOWEST_PRIORITY = 19
 
 
 class _Pool:
@@ -36,11 +39,11 @@ class _Pool:
         self._n_background = 0
 
     def free_threads(self, n_threads: int) -> int:
-        """Return how many of some threads the running background tasks leave, at least one."""
+        """Return how many of some threads are left by background tasks that do not give way, at least one."""
         return max(1, n_threads - self._n_background)
 
     def count_background(self, change: int) -> None:
-        """Add to the number of background tasks that run now."""
+        """Add to the number of background tasks that run now and do not give way."""
         with self._lock:
             self._n_background += change
 
@@ -139,8 +142,8 @@ def for_each_block(work: Callable[[T], object], blocks: Iterable[T]) -> None:
     runs in the calling thread, so that the pool never waits for itself. After an exception no further block is begun;
     the exception is raised once the running blocks have ended.
 
-    A task that runs in the background has one of the threads to itself. Otherwise a thread that gets the lock of the
-    interpreter may wait for a core: growing trees during a search took up to twice the time.
+    A task in the background that does not give way has one of the threads to itself. Otherwise a thread that gets the
+    lock of the interpreter may wait for a core: growing trees during a search took up to twice the time.
     """
     n_threads = _pool.free_threads(get_config().threads)
     if isinstance(blocks, Sized):
@@ -172,9 +175,10 @@ def on_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 def in_background(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
     """Run a task on a thread of its own while the block of ``with`` runs, which is given a function that waits for it.
 
-    For work whose result is needed later, while steps that wait for each other leave threads idle. The task must
-    end early where it is not needed any more: the end of ``with`` waits for it. What it calls runs in its thread alone.
-    Its exception is raised by the function, or at the end of ``with`` unless there is another one.
+    For work whose result is needed later, while steps that wait for each other leave cores idle: where the system
+    lets a thread have a low priority, the task takes what other threads leave, and else one of the threads of the pool.
+    The task must end early where it is not needed any more: the end of ``with`` waits for it. What it calls runs in its
+    thread alone. Its exception is raised by the function, or at the end of ``with`` unless there is another one.
 
     >>> found = []
     >>> with in_background(lambda: found.append(1)) as wait:
@@ -187,13 +191,15 @@ def in_background(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
 
     def run() -> None:
         pool.inside.block = True
+        counted = 0 if _takes_what_others_leave() else 1
+        pool.count_background(counted)
         try:
             with _blas.one_thread():  # as in the pool: two threads would round differently
                 task()
             error = None
         except BaseException as raised:  # whoever waits raises it
             error = raised
-        pool.count_background(-1)
+        pool.count_background(-counted)
         if error is None:
             future.set_result(None)
         else:
@@ -205,7 +211,6 @@ def in_background(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
             raise error
 
     thread = threading.Thread(target=partial(copy_context().run, run), name="mercer-background", daemon=True)
-    pool.count_background(1)
     thread.start()
     try:
         yield wait
@@ -215,14 +220,15 @@ def in_background(task: Callable[[], None]) -> Iterator[Callable[[], None]]:
     wait()
 
 
-def sleep_in_background(event: threading.Event) -> None:
-    """Let a background task wait for an event. Its thread is free for others until then."""
-    pool = _pool
-    pool.count_background(-1)
+def _takes_what_others_leave() -> bool:
+    """Give this thread, for good, the lowest priority; return whether the system has one per thread."""
+    if not sys.platform.startswith("linux"):
+        return False
     try:
-        event.wait()
-    finally:
-        pool.count_background(1)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
+    except OSError:
+        return False
+    return True
 
 
 def in_turns(turns: Iterable[Sequence[Callable[[], object]]]) -> None:

@@ -1,7 +1,8 @@
 """Boosted trees by folds: predictions of rows that trees have not seen, and what stops the trees."""
 
 from threading import Event
-from time import sleep
+from threading import enumerate as enumerate_threads
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from mercer import config_context
 from mercer.fitting import HeldTargets, Numbers
 from mercer.learners.local import cross_fit
-from mercer.learners.local.cross_fit import CrossFit
+from mercer.learners.local.cross_fit import CrossFit, _Fold
 
 
 def held(Y, weight=None):
@@ -66,32 +67,28 @@ def test_a_constant_table_has_trees_without_levels():
     assert np.ptp(trees.scores(np.ones((3, 2)))) == 0
 
 
-@pytest.mark.parametrize("first_is_late", [False, True])
-def test_folds_that_grow_in_the_background_change_no_bit(boxes, first_is_late, monkeypatch):
-    """The first fold is judged by ``fit`` if it is known then, else by the thread that has grown it."""
+@pytest.mark.parametrize("f", [0, 1, 3])
+def test_folds_that_grow_in_the_background_change_no_bit(boxes, f, monkeypatch):
+    """``fit`` goes on with the fold that has grown until then: the first one, or a later one."""
     X, Y = boxes
     with config_context(threads=1):
         expected = CrossFit(X, held(Y), 0).fit()
-    grown, asked, own = Event(), Event(), CrossFit._fold_of
+    grown, own = Event(), _Fold.grow
 
-    def fold_of(self, f):
-        if first_is_late and f == 0:
-            asked.wait(60)
-        found = own(self, f)
-        grown.set()
-        return found
+    def grow(self):
+        own(self)
+        if cross._folds.get(f) is self:
+            grown.set()
 
-    monkeypatch.setattr(CrossFit, "_fold_of", fold_of)
+    monkeypatch.setattr(_Fold, "grow", grow)
     cross, judged = CrossFit(X, held(Y), 0), []
     with config_context(threads=2), cross.growing():
-        if not first_is_late:
-            assert grown.wait(60)
+        assert grown.wait(60)
 
         def helps(rows, predicted):
             judged.append((rows, predicted))
             return True
 
-        asked.set()
         found = cross.fit(1.0, helps=helps)
     assert len(judged) == 1
     assert judged[0][1].shape == (300, 1)
@@ -107,55 +104,42 @@ def test_folds_that_grow_in_the_background_end_once_the_rival_is_known(boxes, ri
         assert cross.fit(rival) is None
 
 
+def _until_the_background_ends(work):
+    """Call ``work`` once no thread grows folds any more, which must be soon."""
+    limit = monotonic() + 60
+    while any(thread.name == "mercer-background" for thread in enumerate_threads()):
+        assert monotonic() < limit
+        sleep(0.01)
+    return work()
+
+
 @pytest.mark.parametrize(("known", "most"), [(1e-9, 0), (0.02, 1)])
-def test_folds_far_behind_what_is_known_pause_until_they_are_asked_for(boxes, known, most, monkeypatch):
-    """The first fold pauses after some trees, or the second one does not begin; the result is the same."""
+def test_folds_far_behind_what_is_known_wait_until_they_are_asked_for(boxes, known, most, monkeypatch):
+    """The first fold ends after some trees, or the second one does not begin; the result is the same."""
     X, Y = boxes
     monkeypatch.setattr(cross_fit, "_EARLY", 10)
     with config_context(threads=1):
         expected = CrossFit(X, held(Y), 0).fit()
-    paused, own = Event(), CrossFit._pause
-
-    def pause(self, error):
-        if error > known:
-            paused.set()
-        own(self, error)
-
-    monkeypatch.setattr(CrossFit, "_pause", pause)
     cross = CrossFit(X, held(Y), 0)
     with config_context(threads=2), cross.growing(lambda: known):
-        assert paused.wait(60)
-        assert len(cross._grown) <= most
+        assert _until_the_background_ends(lambda: len(cross._folds)) == 1
+        assert cross._folds[0].is_grown == (most == 1)
+        assert len(cross._folds[0].trees) >= 10
         found = cross.fit(1.0)
     np.testing.assert_array_equal(found[1], expected[1])
-    cross = CrossFit(X, held(Y), 0)
-    with config_context(threads=2), cross.growing(lambda: known):
-        pass  # a fold that pauses ends with the block
 
 
-def test_a_later_fold_pauses_once_it_is_known_that_trees_are_far_behind(boxes, monkeypatch):
+def test_a_later_fold_waits_once_it_is_known_that_trees_are_far_behind(boxes):
     X, Y = boxes
     with config_context(threads=1):
         expected = CrossFit(X, held(Y), 0).fit()
-    asked, begun, own = [], Event(), CrossFit._pause
-
-    def pause(self, error):
-        if self._first_error > 0:
-            asked.append(error)
-        if len(asked) == 2:
-            begun.set()
-        own(self, error)
+    cross = CrossFit(X, held(Y), 0)
 
     def known():
-        return 1e-9 if len(asked) > 1 else np.inf  # the first is asked before the second fold begins
+        return 1e-9 if 1 in cross._folds and len(cross._folds[1].trees) > 3 else np.inf
 
-    monkeypatch.setattr(CrossFit, "_pause", pause)
-    cross = CrossFit(X, held(Y), 0)
     with config_context(threads=2), cross.growing(known):
-        assert begun.wait(60)
-        sleep(0.1)  # a fold that does not pause asks more often
-        assert len(asked) == 2
-        assert list(cross._grown) == [0]
+        assert _until_the_background_ends(lambda: len(cross._folds[1].trees)) == 4
         found = cross.fit(1.0)
     np.testing.assert_array_equal(found[1], expected[1])
 
@@ -174,6 +158,6 @@ def test_folds_end_with_the_block_and_with_its_exception(boxes, monkeypatch):
 def test_with_one_thread_nothing_grows_before_it_is_asked_for(boxes, monkeypatch):
     X, Y = boxes
     cross = CrossFit(X, held(Y), 0)
-    monkeypatch.setattr(CrossFit, "_fold_of", lambda self, f: pytest.fail("a fold grows"))
+    monkeypatch.setattr(_Fold, "grow", lambda self: pytest.fail("a fold grows"))
     with config_context(threads=1), cross.growing():
         pass

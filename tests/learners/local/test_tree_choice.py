@@ -178,13 +178,13 @@ def test_an_interruption_of_the_second_search_keeps_the_first(rng, monkeypatch):
 
 def test_trees_of_a_smooth_target_end_with_the_first_fold(monkeypatch):
     """A sine of a rotated direction: trees are near enough to be grown, and a mean with them gains nothing."""
-    grown, own = [], CrossFit._fold_of
+    grown, own = [], CrossFit._new_fold
 
-    def fold_of(self, f):
+    def new_fold(self, f):
         grown.append(f)
         return own(self, f)
 
-    monkeypatch.setattr(CrossFit, "_fold_of", fold_of)
+    monkeypatch.setattr(CrossFit, "_new_fold", new_fold)
     monkeypatch.setattr(cross_fit, "_HOPELESS", np.inf)  # whatever the rival
     monkeypatch.setattr(cross_fit, "_NEAR", np.inf)
     rng = np.random.RandomState(0)

@@ -1,9 +1,9 @@
 """Boosted trees by folds: each row is predicted by trees that have not seen it."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Event, Lock
 
 import numpy as np
@@ -13,7 +13,7 @@ from mercer.config import get_config
 from mercer.fitting import HeldTargets, Targets
 from mercer.learners.local.boosted_trees import NO_SPLIT, BoostedTrees
 from mercer.learners.local.units import error_units
-from mercer.parallel import for_each_block, in_background, sleep_in_background
+from mercer.parallel import for_each_block, in_background
 from mercer.solvers.local.binned import Bins
 from mercer.solvers.local.boosting import NO_BIN, Tree, Trees, boosted
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
@@ -24,19 +24,47 @@ _FOLDS = 4
 _MOST_TREES, _PATIENCE = 350, 30
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
 # trees that predict much worse say little that the model does not know. The early error is that of three times as many
-# trees, at the pace of the last half of them. Other folds pause by the error of the first one and the larger multiple:
+# trees, at the pace of the last half of them. Other folds wait by the error of the first one and the larger multiple:
 # the least error of a search is often below that of its choice.
 _EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
 
 
-@dataclass(frozen=True)
 class _Fold:
-    """The trees of a fold with the scores (k,) at which they start, and the error on its rows after each."""
+    """The trees of a fold, which any thread may grow on, and the error on its rows after each.
 
-    rows: Array
-    start: Array
-    trees: list[Tree]
-    errors: list[float]
+    Parameters
+    ----------
+    rows : ndarray of int
+        The rows that do not see the trees.
+    start : ndarray of shape (k,)
+        The scores at which trees start.
+    growing : iterator
+        The trees, each with the scores of all rows, and the sums of squared errors of ``rows``.
+    unit : ndarray of shape (k,)
+        What these sums are divided by.
+    expected : float
+        The least error that is expected of the fold; 0 before anything is known.
+    """
+
+    def __init__(
+        self, rows: Array, start: Array, growing: Iterator[tuple[Tree, Array, Array]], unit: Array, expected: float
+    ):
+        self.rows, self.start, self.expected = rows, start, expected
+        self.trees: list[Tree] = []
+        self.errors: list[float] = []
+        self._growing, self._unit = growing, unit
+
+    def grow(self) -> None:
+        """Grow one more tree."""
+        tree, _, squares = next(self._growing)
+        self.trees.append(tree)
+        self.errors.append(float(np.mean(squares / self._unit)))
+
+    @property
+    def is_grown(self) -> bool:
+        """Whether the error falls no more."""
+        n_trees = len(self.errors)
+        return n_trees > 0 and (n_trees == _MOST_TREES or n_trees - int(np.argmin(self.errors)) > _PATIENCE)
 
 
 class CrossFit:
@@ -69,32 +97,39 @@ class CrossFit:
             self._variance = np.ones_like(variance)
         self._targets = (held.Y[order] - self._centre) / self._unit
         self._fold = np.arange(len(rows)) % _FOLDS
-        self._waiting, self._grown, self._lock = iter(range(_FOLDS)), dict[int, _Fold](), Lock()
-        self._ended, self._asked = Event(), Event()
-        self._rival, self._first_error = np.inf, 0.0
-        self._known: Callable[[], float] = _nothing_known
-        self._judge: Callable[[_Fold], None] = _judge_later
-        self._wait: Callable[[], None] = _nothing_to_wait_for
+        self._waiting, self._lock = deque(range(_FOLDS)), Lock()
+        self._folds: dict[int, _Fold] = {}
+        self._ended = Event()
+        self._first_error = 0.0
+        self._background_end: Callable[[], None] = _nothing_to_wait_for
 
     @contextmanager
     def growing(self, known: Callable[[], float] | None = None) -> Iterator[None]:
         """Grow folds in the background, one after the other, while the block of ``with`` runs; end them at its end.
 
         Steps of a search wait for each other, and leave threads idle. With one thread nothing grows before ``fit``.
-        ``known`` returns the least error of a model without trees so far: folds pause until ``fit`` if trees are far
-        behind it.
+        ``known`` returns the least error of a model without trees so far: folds end early if trees are far behind it.
+        ``fit`` goes on with what has grown until then, on all threads.
         """
         if get_config().threads == 1:
             yield
             return
-        self._known = self._known if known is None else known
-        with in_background(self._grow_waiting) as wait:
-            self._wait = wait
+        asked, known = Event(), _nothing_known if known is None else known
+
+        def goes_on(error: float) -> bool:
+            return not asked.is_set() and error <= known()
+
+        with in_background(lambda: self._grow_waiting(goes_on)) as wait:
+
+            def end() -> None:
+                asked.set()
+                wait()
+
+            self._background_end = end
             try:
                 yield
             finally:
-                self._ended.set()
-                self._asked.set()
+                asked.set()
 
     def fit(
         self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
@@ -117,67 +152,66 @@ class CrossFit:
                 if not helps(self._order[first.rows], predicted):
                     self._ended.set()
 
-        with self._lock:
-            self._rival, self._judge = rival, judge
-            first = self._grown.get(0)
-        self._asked.set()
-        if first is not None:
-            judge(first)
-        for_each_block(lambda _: self._grow_waiting(), range(_FOLDS))
-        self._wait()
+        self._background_end()
+        if 0 not in self._waiting:
+            judge(self._folds[0])
+        for_each_block(lambda _: self._grow_waiting(lambda error: True, judge, rival), range(_FOLDS))
         if self._ended.is_set():
             return None
-        folds = [self._grown[f] for f in range(_FOLDS)]
+        folds = [self._folds[f] for f in range(_FOLDS)]
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
             predicted[self._order[fold.rows]] = self._predicted(fold, n_trees)
         return self._model(folds, n_trees), predicted
 
-    def _grow_waiting(self) -> None:
-        """Grow folds while some wait. The thread that has grown the first fold judges it, if all is known by then."""
-        while not self._ended.is_set():
+    def _grow_waiting(
+        self,
+        goes_on: Callable[[float], bool],
+        judge: Callable[[_Fold], None] | None = None,
+        rival: float = np.inf,
+    ) -> None:
+        """Grow folds while some wait. ``judge`` is called with the first one once it is grown.
+
+        ``goes_on`` is called with an error that trees will not be far below; a fold that does not go on waits again.
+        All folds end if they cannot come near ``rival``.
+        """
+        while not self._ended.is_set() and goes_on(self._first_error / _NEAR):
             with self._lock:
-                f = next(self._waiting, None)
-            if f is None:
+                if not self._waiting:
+                    return
+                f = self._waiting.popleft()
+            if f not in self._folds:
+                self._folds[f] = self._new_fold(f)
+            if not self._grow(self._folds[f], goes_on, rival):
+                with self._lock:
+                    self._waiting.appendleft(f)
                 return
-            found = self._fold_of(f)
-            if found is None:
-                self._ended.set()
-                return
-            with self._lock:
-                self._grown[f] = found
-                judge = self._judge
             if f == 0:
-                self._first_error = min(found.errors)
-                judge(found)
-                self._pause(self._first_error / _NEAR)
+                self._first_error = min(self._folds[0].errors)
+                if judge is not None:
+                    judge(self._folds[0])
 
-    def _pause(self, error: float) -> None:
-        """Wait for ``fit``, which decides, if a model without trees is known to have less than this error."""
-        if error > self._known() and not self._asked.is_set():
-            sleep_in_background(self._asked)
+    def _grow(self, fold: _Fold, goes_on: Callable[[float], bool], rival: float) -> bool:
+        """Grow the trees of a fold while its error falls; return whether it is grown."""
+        while not fold.is_grown:
+            if self._ended.is_set() or not goes_on(fold.expected / _HOPELESS):
+                return False
+            fold.grow()
+            if fold is self._folds.get(0) and len(fold.errors) == _EARLY:
+                fold.expected = _expected_error(fold.errors)
+            if fold.expected > _HOPELESS * rival:
+                self._ended.set()
+                return False
+        return True
 
-    def _fold_of(self, f: int) -> _Fold | None:
-        """Grow the trees of a fold while its error falls; None once folds end, or the first is hopeless."""
+    def _new_fold(self, f: int) -> _Fold:
+        """Return a fold without trees."""
         rows = np.flatnonzero(self._fold == f)
         others = np.flatnonzero(self._fold != f).astype(np.int32)
-        trees: list[Tree] = []
-        errors: list[float] = []
-        unit = self._variance * self._weight[rows].sum()
-        expected = self._first_error
         growing = boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss)
-        for tree, _, squares in growing:
-            trees.append(tree)
-            errors.append(float(np.mean(squares / unit)))
-            if f == 0 and len(errors) == _EARLY:
-                expected = _expected_error(errors)
-            self._pause(expected / _HOPELESS)
-            if self._ended.is_set() or expected > _HOPELESS * self._rival:
-                return None
-            if len(errors) == _MOST_TREES or len(errors) - int(np.argmin(errors)) > _PATIENCE:
-                break
-        return _Fold(rows, self._loss.start(self._targets[others], self._weight[others]), trees, errors)
+        start = self._loss.start(self._targets[others], self._weight[others])
+        return _Fold(rows, start, growing, self._variance * self._weight[rows].sum(), self._first_error)
 
     def _predicted(self, fold: _Fold, n_trees: int) -> Array:
         """Return the predictions (m, k) of the rows of a fold by its first trees."""
@@ -200,10 +234,6 @@ class CrossFit:
         start = np.mean([fold.start for fold in folds], axis=0)
         intercept = self._centre + self._unit * start
         return BoostedTrees(len(edges), trees.columns, thresholds, values, intercept, self._loss.is_logistic)
-
-
-def _judge_later(first: _Fold) -> None:
-    """Leave the first fold to ``fit``, which knows what to compare it with."""
 
 
 def _nothing_known() -> float:
