@@ -58,11 +58,9 @@ class ExactRotation(Rotation):
         check_frequencies(_OWNER, n_components, n_frequencies, n_features)
         needed = (8 * n_features + _RADIUS_BYTES) * n_frequencies
         check_memory(_OWNER, "n_components", n_components, needed, "frequencies and their lengths")
+        n_bases, n_left = divmod(n_frequencies, n_features)
         frequencies = np.hstack(
-            [
-                _orthonormal(rng, n_features, min(n_features, n_frequencies - start))
-                for start in range(0, n_frequencies, n_features)
-            ]
+            [_orthonormal(rng, n_bases, n_features, n_features), _orthonormal(rng, 1, n_features, n_left)]
         )
         radii = stratified_radii(kernel, rng, n_frequencies, n_features)
         frequencies *= radii
@@ -119,11 +117,14 @@ def stratified_radii(kernel: RadialKernel, rng: np.random.RandomState, n: int, n
     return radii
 
 
-def _orthonormal(rng: np.random.RandomState, n_features: int, n_vectors: int) -> Array:
-    """Draw orthonormal columns, uniformly: QR of Gaussians, with the signs that LAPACK leaves to chance made random."""
-    Q, R = np.linalg.qr(rng.standard_normal((n_features, n_vectors)))
-    signed: Array = Q * np.where(np.diag(R) < 0, -1.0, 1.0)
-    return signed
+def _orthonormal(rng: np.random.RandomState, n_bases: int, n_features: int, n_vectors: int) -> Array:
+    """Draw bases of orthonormal columns, uniformly, side by side.
+
+    They are QR factors of Gaussians, with the signs that LAPACK leaves to chance made random.
+    """
+    Q, R = np.linalg.qr(rng.standard_normal((n_bases, n_features, n_vectors)))
+    Q *= np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None]
+    return Q.transpose(1, 0, 2).reshape(n_features, n_bases * n_vectors)
 
 
 def gaussian_variance(kernel: Gaussian, X: Array, Y: Array, m: int, n_single: int) -> Array:
