@@ -25,6 +25,9 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rows", type=int, default=sets.ROWS, help="of a table at most, with those held out")
     parser.add_argument("--turns", type=int, default=2)
     options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in sets.names()]
+    if unknown:
+        parser.error(f"unknown tables: {', '.join(unknown)}. There are {', '.join(sets.names())}.")
     print("| table | training rows | mercer | seconds | CatBoost | seconds | ratio |")
     print("|---|---|---|---|---|---|---|")
     ratios = []

@@ -28,7 +28,7 @@ struct LeafMatrices {
 namespace leaf_inverse {
 
 // Triangles up to this size are inverted by LAPACK, whose own trtri goes by narrow panels (measured).
-constexpr int kSmall = 128;
+constexpr int kSmall = 64;
 // Squares that a lane adds before the sum becomes a double.
 constexpr int64_t kLanes = 16, kSummed = 8 * kLanes;
 

@@ -18,7 +18,7 @@ from mercer._typing import Array
 _PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _SCALARS = {"s": ctypes.c_float, "d": ctypes.c_double}
 # Triangles up to this size are inverted by LAPACK (measured).
-_SMALL_TRIANGLE = 128
+_SMALL_TRIANGLE = 64
 
 
 class _At(NamedTuple):
