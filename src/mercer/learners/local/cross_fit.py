@@ -59,6 +59,8 @@ class _Fold:
         tree, _, squares = next(self._growing)
         self.trees.append(tree)
         self.errors.append(float(np.mean(squares / self._unit)))
+        if self.is_grown:
+            self._growing = iter(())  # what it holds of all rows is needed no more
 
     @property
     def is_grown(self) -> bool:
