@@ -23,7 +23,7 @@ def boxes(rng):
 
 def test_scores_are_the_sums_of_the_cells(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(np.hstack([Y, Y**2])), 0).fit()
+    trees, _, _ = CrossFit(X, held(np.hstack([Y, Y**2])), 0).fit()
     expected = np.tile(trees.intercept, (50, 1))
     for columns, thresholds, values in zip(trees.columns, trees.thresholds, trees.values, strict=True):
         cells = [
@@ -35,7 +35,7 @@ def test_scores_are_the_sums_of_the_cells(boxes):
 
 def test_a_row_at_a_threshold_does_not_exceed_it(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(Y), 0).fit()
+    trees, _, _ = CrossFit(X, held(Y), 0).fit()
     real = trees.thresholds < NO_SPLIT
     row = np.median(X, axis=0)
     for column, threshold in zip(trees.columns[real][:20], trees.thresholds[real][:20], strict=True):
@@ -58,7 +58,7 @@ def test_logistic_trees_predict_differences_of_probabilities(rng):
     X = rng.uniform(size=(3000, 3))
     truth = np.where(X[:, 0] > 0.5, 0.8, -0.6)
     Y = np.where(rng.uniform(size=3000) < (1 + truth) / 2, 1.0, -1.0)[:, None]
-    trees, predicted = CrossFit(X[:2000], held(Y[:2000]), 0, LogisticLoss()).fit()
+    trees, predicted, _ = CrossFit(X[:2000], held(Y[:2000]), 0, LogisticLoss()).fit()
     scores = trees.scores(X[2000:])
     assert trees.is_logistic
     assert (np.abs(scores) < 1).all()
@@ -68,14 +68,14 @@ def test_logistic_trees_predict_differences_of_probabilities(rng):
 
 def test_importances_are_those_of_the_columns_in_use(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(Y), 0).fit()
+    trees, _, _ = CrossFit(X, held(Y), 0).fit()
     assert trees.importances.sum() == pytest.approx(1)
     assert set(np.argsort(trees.importances)[-2:]) == {0, 1}
 
 
 def test_unsound_trees_are_refused(boxes):
     X, Y = boxes
-    trees, _ = CrossFit(X, held(Y), 0).fit()
+    trees, _, _ = CrossFit(X, held(Y), 0).fit()
     check_stored(trees)
     with pytest.raises(ValueError, match="columns"):
         check_stored(BoostedTrees(2, trees.columns, trees.thresholds, trees.values, trees.intercept))

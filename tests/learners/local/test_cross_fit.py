@@ -1,5 +1,6 @@
 """Boosted trees by folds: predictions of rows that trees have not seen, and what stops the trees."""
 
+from dataclasses import replace
 from threading import Event
 from threading import enumerate as enumerate_threads
 from time import monotonic, sleep
@@ -11,6 +12,7 @@ from mercer import config_context
 from mercer.fitting import HeldTargets, Numbers
 from mercer.learners.local import cross_fit
 from mercer.learners.local.cross_fit import CrossFit, _Fold
+from mercer.solvers.local.boosting_losses import LogisticLoss
 
 
 def held(Y, weight=None):
@@ -26,14 +28,45 @@ def boxes(rng):
 
 def test_the_model_predicts_and_no_row_sees_its_own_fold(boxes, rng):
     X, Y = boxes
-    trees, predicted = CrossFit(X, held(Y), 0).fit()
+    trees, predicted, _ = CrossFit(X, held(Y), 0).fit()
     fitted = Y - trees.scores(X)
     assert np.mean((Y - predicted) ** 2) < 0.1 * Y.var()
     assert np.mean(fitted**2) < np.mean((Y - predicted) ** 2)
     noise = rng.standard_normal(Y.shape)
-    _, of_noise = CrossFit(X, held(noise), 0).fit()
+    _, of_noise, _ = CrossFit(X, held(noise), 0).fit()
     # Predictions of noise are independent of it: 4.9 standard errors of a correlation, a false alarm in 1e-6 runs.
     assert abs(np.corrcoef(of_noise.ravel(), noise.ravel())[0, 1]) < 4.9 / 1200**0.5
+
+
+def test_the_surplus_is_what_the_mean_of_the_folds_is_better_than_one_fold(rng):
+    """Seen on new rows: the errors of single folds, less those of their mean."""
+    X = rng.uniform(size=(8000, 4))
+    Y = (3.0 * (X[:, 0] > 0.3) * (X[:, 1] < 0.6) + 2 * rng.standard_normal(8000))[:, None]
+    trees, predicted, surplus = CrossFit(X[:2000], held(Y[:2000]), 0).fit()
+    single, mean = np.mean((Y[:2000] - predicted) ** 2), np.mean((Y[2000:] - trees.scores(X[2000:])) ** 2)
+    assert single - surplus[0] < single
+    # Both are means of squares of noise of variance 4, whose squares have variance 32: five standard errors.
+    assert abs(single - surplus[0] - mean) < 5 * (32 / 2000 + 32 / 6000) ** 0.5
+    # The variance itself, from the trees of the six folds: that of 125 rows has an error of a quarter at most.
+    n_trees = trees.n_trees // cross_fit._FOLDS
+    folds = [
+        replace(
+            trees,
+            columns=trees.columns[f * n_trees : (f + 1) * n_trees],
+            thresholds=trees.thresholds[f * n_trees : (f + 1) * n_trees],
+            values=cross_fit._FOLDS * trees.values[f * n_trees : (f + 1) * n_trees],
+        ).scores(X[2000:])
+        for f in range(cross_fit._FOLDS)
+    ]
+    assert surplus[0] == pytest.approx(np.var(folds, axis=0).mean(), rel=0.25)
+
+
+def test_several_classes_have_no_surplus(boxes):
+    X, Y = boxes
+    signs = np.sign(Y - Y.mean())
+    assert CrossFit(X, held(signs), 0, LogisticLoss()).fit().surplus > 0
+    several = np.hstack([signs, -signs])
+    np.testing.assert_array_equal(CrossFit(X, held(several), 0, LogisticLoss()).fit().surplus, 0.0)
 
 
 def test_threads_change_no_bit(boxes):
@@ -41,16 +74,16 @@ def test_threads_change_no_bit(boxes):
     found = []
     for threads in (1, 3):
         with config_context(threads=threads):
-            trees, predicted = CrossFit(X, held(Y), 0).fit()
-            found.append((trees.thresholds, trees.values, predicted))
+            trees, predicted, surplus = CrossFit(X, held(Y), 0).fit()
+            found.append((trees.thresholds, trees.values, predicted, surplus))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_units_of_y_change_nothing_but_units(boxes):
     X, Y = boxes
-    _, one = CrossFit(X, held(Y), 0).fit()
-    _, other = CrossFit(X, held(1024 * Y), 0).fit()
+    _, one, _ = CrossFit(X, held(Y), 0).fit()
+    _, other, _ = CrossFit(X, held(1024 * Y), 0).fit()
     np.testing.assert_allclose(other, 1024 * one, rtol=1e-9)
 
 
@@ -62,7 +95,7 @@ def test_trees_far_behind_a_rival_or_without_time_are_left_out(boxes):
 
 
 def test_a_constant_table_has_trees_without_levels():
-    trees, predicted = CrossFit(np.ones((600, 2)), held(np.arange(600.0)[:, None]), 0).fit()
+    trees, predicted, _ = CrossFit(np.ones((600, 2)), held(np.arange(600.0)[:, None]), 0).fit()
     assert np.isfinite(predicted).all()
     assert np.ptp(trees.scores(np.ones((3, 2)))) == 0
 
@@ -91,7 +124,7 @@ def test_folds_that_grow_in_the_background_change_no_bit(boxes, f, monkeypatch):
 
         found = cross.fit(1.0, helps=helps)
     assert len(judged) == 1
-    assert judged[0][1].shape == (300, 1)
+    assert judged[0][1].shape == (200, 1)
     np.testing.assert_array_equal(found[0].values, expected[0].values)
     np.testing.assert_array_equal(found[1], expected[1])
 

@@ -1,4 +1,4 @@
-"""The model of low order: residuals by refits, additive tables, blends, saved models, and the choices of a sample."""
+"""The model of low order: residuals by refits, additive tables, saved models, and the choices of a sample."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from mercer.learners.local import low_order
 from mercer.learners.local.low_order import (
     LowOrderChoice,
     LowOrderRidge,
-    blend,
     is_worth_all_rows,
     low_order_choices,
 )
@@ -121,18 +120,6 @@ def test_choices_that_are_tried_at_once_are_those_of_one_thread(rows):
     # Both neighbours of a length scale are tried, and the walk goes on where the error falls.
     lengths = {choice.length for choice in found[0] if choice.metric == "no" and choice.family == "Gaussian"}
     assert {0.5, 1.0, 2.0} <= lengths
-
-
-def test_a_blend_has_the_least_error_and_noise_does_not_decide(rng):
-    first, second = rng.standard_normal((2, 500, 1))
-    share = blend(first, second, np.ones(500), np.ones(1))
-    tried = np.linspace(0, 1, 1001)
-    errors = [np.mean(((1 - b) * first + b * second) ** 2) for b in tried]
-    assert abs(share - tried[np.argmin(errors)]) < 2e-3
-    assert blend(first, 3 * first, np.ones(500), np.ones(1)) == 0.0
-    assert blend(first, first, np.ones(500), np.ones(1)) == 0.0
-    # a second model whose errors are nearly those of the first, and no better
-    assert blend(first, first + 0.01 * rng.standard_normal((500, 1)), np.ones(500), np.ones(1)) in (0.0, 1.0)
 
 
 def test_a_noisy_additive_table_of_two_classes_takes_the_mean_of_both_models(rng):

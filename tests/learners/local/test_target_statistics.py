@@ -40,18 +40,29 @@ def test_the_strength_is_the_variance_within_over_the_variance_between(rng):
     assert TargetStatistics.of(0, codes, noise, np.ones(20_000)).strength > 30
 
 
-def test_no_row_is_in_its_own_statistic(column):
-    codes, Y, weight = column
+def test_no_row_of_a_rare_level_is_in_its_own_statistic(column):
+    codes, Y, _ = column
+    codes = 2 * codes + np.arange(400) % 2  # 16 levels of about 25 rows
+    weight = np.ones(400)
     found = TargetStatistics.of(0, codes, Y, weight)
     means = found.training_means(codes, Y, weight, 0)
     changed = Y.copy()
     changed[17] += 1e6
-    other = replace(found, sums=found.sums + np.where(np.arange(8)[:, None] == codes[17], 1e6 * weight[17], 0.0))
+    other = replace(found, sums=found.sums + np.where(np.arange(16)[:, None] == codes[17], 1e6 * weight[17], 0.0))
     after = other.training_means(codes, changed, weight, 0)
     np.testing.assert_allclose(after[17], means[17], rtol=1e-6)
     assert np.abs(after - means).max() > 1e3
     # Rows of one level and one fold share one value, so that it does not tell their targets apart.
-    assert len(np.unique(means[codes == 3][:, 0])) <= 10
+    assert 1 < len(np.unique(means[codes == 3][:, 0])) <= 10
+
+
+def test_rows_of_a_frequent_level_have_the_statistic_of_new_rows(column):
+    codes, Y, _ = column
+    codes = np.where(codes < 3, 0.0, 2 * codes + np.arange(400) % 2)  # about 150 rows of one level, 25 of the others
+    found = TargetStatistics.of(0, codes, Y, np.ones(400))
+    means = found.training_means(codes, Y, np.ones(400), 0)
+    np.testing.assert_array_equal(means[codes == 0], found.means(codes)[codes == 0])
+    assert not np.any(means[codes > 0] == found.means(codes)[codes > 0])
 
 
 def test_text_numbers_and_missing_values_are_levels(column):

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +19,9 @@ from mercer.solvers.local.binned import Bins
 from mercer.solvers.local.boosting import NO_BIN, Tree, Trees, boosted
 from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 
-# Folds of the rows.
-_FOLDS = 4
+# Folds of the rows, the part of the rows that no fold sees, and how many these are at most.
+_FOLDS = 6
+_UNSEEN_PART, _MOST_UNSEEN = 16, 256
 # Trees at most, and trees without a lower error after which no more are grown.
 _MOST_TREES, _PATIENCE = 350, 30
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
@@ -27,6 +29,26 @@ _MOST_TREES, _PATIENCE = 350, 30
 # trees, at the pace of the last half of them. Other folds wait by the error of the first one and the larger multiple:
 # the least error of a search is often below that of its choice.
 _EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
+
+
+class CrossFitted(NamedTuple):
+    """Boosted trees, and what is known of their errors on new rows.
+
+    Attributes
+    ----------
+    trees : BoostedTrees
+        The mean of the trees of all folds.
+    predicted : ndarray of shape (n, k)
+        Predictions of each row by the trees of one fold, which have not seen it.
+    surplus : ndarray of shape (k,)
+        By how much the mean square of the errors of ``predicted`` exceeds that of ``trees`` on new rows: the mean of
+        several folds has less variance than one. It is the variance between folds of the predictions of rows that no
+        fold has seen.
+    """
+
+    trees: BoostedTrees
+    predicted: Array
+    surplus: Array
 
 
 class _Fold:
@@ -99,6 +121,8 @@ class CrossFit:
             self._variance = np.ones_like(variance)
         self._targets = (held.Y[order] - self._centre) / self._unit
         self._fold = np.arange(len(rows)) % _FOLDS
+        n_unseen = min(len(rows) // _UNSEEN_PART, _MOST_UNSEEN)
+        self._is_seen, self._unseen = np.arange(len(rows)) >= n_unseen, np.arange(n_unseen)
         self._waiting, self._lock = deque(range(_FOLDS)), Lock()
         self._folds: dict[int, _Fold] = {}
         self._ended = Event()
@@ -135,8 +159,8 @@ class CrossFit:
 
     def fit(
         self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
-    ) -> tuple[BoostedTrees, Array] | None:
-        """Return the mean of the trees of all folds, and predictions (n, k) of each row by those that have not seen it.
+    ) -> CrossFitted | None:
+        """Return the mean of the trees of all folds, with predictions of each row by those that have not seen it.
 
         None if trees cannot help, or not in time. ``rival`` is the leave-one-out error of a model without trees. The
         first fold is compared with it. ``helps`` is asked whether the other folds are worth their time, given the
@@ -150,7 +174,7 @@ class CrossFit:
             if late or min(first.errors) > _NEAR * rival:
                 self._ended.set()
             elif helps is not None:
-                predicted = self._predicted(first, _best_number([first.errors]))
+                predicted = self._predicted(first, first.rows, _best_number([first.errors]))
                 if not helps(self._order[first.rows], predicted):
                     self._ended.set()
 
@@ -164,8 +188,8 @@ class CrossFit:
         n_trees = _best_number([fold.errors for fold in folds])
         predicted = np.empty_like(self._targets)
         for fold in folds:
-            predicted[self._order[fold.rows]] = self._predicted(fold, n_trees)
-        return self._model(folds, n_trees), predicted
+            predicted[self._order[fold.rows]] = self._predicted(fold, fold.rows, n_trees)
+        return CrossFitted(self._model(folds, n_trees), predicted, self._surplus(folds, n_trees))
 
     def _grow_waiting(
         self,
@@ -210,20 +234,27 @@ class CrossFit:
     def _new_fold(self, f: int) -> _Fold:
         """Return a fold without trees."""
         rows = np.flatnonzero(self._fold == f)
-        others = np.flatnonzero(self._fold != f).astype(np.int32)
+        others = np.flatnonzero(self._is_seen & (self._fold != f)).astype(np.int32)
         growing = boosted(self._bins, self._targets, self._weight, others, self._seed + f + 1, self._loss)
         start = self._loss.start(self._targets[others], self._weight[others])
         return _Fold(rows, start, growing, self._variance * self._weight[rows].sum(), self._first_error)
 
-    def _predicted(self, fold: _Fold, n_trees: int) -> Array:
-        """Return the predictions (m, k) of the rows of a fold by its first trees."""
-        return np.asarray(self._centre + self._unit * self._loss.expected(self._scores(fold, n_trees)))
+    def _predicted(self, fold: _Fold, rows: Array, n_trees: int) -> Array:
+        """Return the predictions (m, k) of some rows by the first trees of a fold."""
+        total = np.tile(fold.start, (len(rows), 1))
+        Trees.of(fold.trees[:n_trees]).add_scores(self._bins.codes[:, rows], total)
+        return np.asarray(self._centre + self._unit * self._loss.expected(total))
 
-    def _scores(self, fold: _Fold, n_trees: int) -> Array:
-        """Return the scores (m, k) of the rows of a fold by its first trees, in units of the targets."""
-        total = np.tile(fold.start, (len(fold.rows), 1))
-        Trees.of(fold.trees[:n_trees]).add_scores(self._bins.codes[:, fold.rows], total)
-        return total
+    def _surplus(self, folds: list[_Fold], n_trees: int) -> Array:
+        """Return the variance (k,) between folds of the predictions of rows that no fold has seen.
+
+        It is 0 for several classes: a larger share of trees lowers squares there, but the class of the largest score
+        is then wrong more often.
+        """
+        if not len(self._unseen) or (self._loss.is_logistic and len(self._unit) > 1):
+            return np.zeros_like(self._unit)
+        predicted = np.stack([self._predicted(fold, self._unseen, n_trees) for fold in folds])
+        return np.asarray(np.average(predicted.var(axis=0), axis=0, weights=self._weight[self._unseen]))
 
     def _model(self, folds: list[_Fold], n_trees: int) -> BoostedTrees:
         """Return the mean of the sums of the first trees of all folds."""

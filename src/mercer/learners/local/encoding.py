@@ -110,7 +110,7 @@ class TableEncoding:
         return replace(self, names=[*self.names, *names], trees=trees)
 
     def training_numbers(self, table: RawTable, Y: Array, weight: Array, seed: int) -> Array:
-        """Return the numbers of the training rows without predictions of trees: no row is in its own statistics."""
+        """Return the numbers of the training rows, without predictions of trees, with statistics of training rows."""
         values = table.values
         parts = [one.training_means(values[one.column], Y, weight, seed) for one in self.statistics]
         return np.column_stack([_expanded(self.columns, table)[:, self.kept], *parts])

@@ -16,6 +16,7 @@ from mercer.kernels import Gaussian, Kernel, Laplacian, ScaledColumns, Stationar
 from mercer.kernels.evaluation.bandwidth import median_distance
 from mercer.kernels.evaluation.distances import squared_distances
 from mercer.learners.local.metrics import UNIT_ROWS, MetricFit, MetricRows, feature_error
+from mercer.learners.local.shares import blend
 from mercer.learners.local.trial_log import timed
 from mercer.learners.local.units import error_units
 from mercer.learners.local.walk import Walks, error_of
@@ -262,24 +263,3 @@ def is_worth_all_rows(choice: LowOrderChoice, rows: Array, held: HeldTargets[Tar
     mean = (1 - share) * rest[some] + share * residuals
     before, after = (float(np.sum(sample.weight @ part**2 / variance)) for part in (rest[some], mean))
     return share > 0 and after <= _WORTHWHILE * before
-
-
-def blend(first: Array, second: Array, weight: Array, variance: Array) -> float:
-    """Return the share of the second of two models in the mean of both with the least squared error.
-
-    ``first`` and ``second`` (n, k) are leave-one-out residuals. The share is 0 where the gain over the first model
-    alone is within a standard error of 0.
-
-    >>> first, second = np.array([[1.0], [-1.0], [1.0], [-1.1]]), np.array([[-1.0], [1.0], [-1.0], [1.0]])
-    >>> round(blend(first, second, np.ones(4), np.ones(1)), 2)
-    0.51
-    """
-    difference, share = first - second, weight / weight.sum()
-    squares = float(np.sum(share @ difference**2 / variance))
-    if not squares > 0:
-        return 0.0
-    found = float(np.clip(np.sum(share @ (first * difference) / variance) / squares, 0.0, 1.0))
-    gains = np.sum((first**2 - (first - found * difference) ** 2) / variance, axis=1)
-    gain = float(share @ gains)
-    error = float(np.sqrt(np.sum(share**2 * (gains - gain) ** 2)))
-    return found if gain > error else 0.0

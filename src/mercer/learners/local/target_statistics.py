@@ -7,8 +7,9 @@ import numpy as np
 from mercer._typing import Array
 from mercer.state import Count, Many, Real, Reals, Sizes, Stored, Text, part, require
 
-# Folds of the training rows: the statistic of a row is that of the rows of the other folds.
-_FOLDS = 10
+# Folds of the training rows: the statistic of a row is that of the rows of the other folds. The statistic of a level
+# with so many rows is that of all of them.
+_FOLDS, _MANY_ROWS = 10, 64
 # Levels of a column of whole numbers at most, and rows per level at least, for it to be taken for codes.
 _MOST_CODES, _ROWS_PER_CODE = 1000, 10
 # Bounds of the number of rows that the overall mean counts for.
@@ -87,10 +88,12 @@ class TargetStatistics:
         return self._shrunken(self._places(values), self.sums, self.counts)
 
     def training_means(self, values: Array, Y: Array, weight: Array, seed: int) -> Array:
-        """Return the statistics (n, k) of the training rows: no row is in its own, nor are the rows of its fold.
+        """Return the statistics (n, k) of the training rows: a row of a rare level is not in its own, nor is its fold.
 
         With the row alone left out, the statistics of the rows of one level would differ by their targets alone, and
-        tell them.
+        tell them. Folds tell this too where no other level lies between their statistics: trees learn the ten values
+        of a frequent level one by one, and new rows have none of them. So all rows of a frequent level have the value
+        that new rows have. A row is then in its own statistic, with a weight of at most 1 / 64.
         """
         fold = np.random.RandomState(seed).permutation(len(values)) % _FOLDS
         places, out = self._places(values), np.empty(Y.shape)
@@ -100,6 +103,8 @@ class TargetStatistics:
             counts = self.counts - np.bincount(at, weights=w, minlength=len(self.counts))
             left = [np.bincount(at, weights=w * y, minlength=len(self.counts)) for y in Y[inside].T]
             out[inside] = self._shrunken(at, self.sums - np.stack(left, axis=1), np.maximum(counts, 0.0))
+        many = self.counts[places] >= _MANY_ROWS
+        out[many] = self._shrunken(places[many], self.sums, self.counts)
         return out
 
     def _shrunken(self, places: Array, sums: Array, counts: Array) -> Array:

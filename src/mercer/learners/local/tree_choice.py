@@ -9,14 +9,13 @@ import numpy as np
 
 from mercer._typing import Array
 from mercer.fitting import HeldTargets, Targets
-from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.choice import Choice
-from mercer.learners.local.cross_fit import CrossFit
+from mercer.learners.local.cross_fit import CrossFit, CrossFitted
 from mercer.learners.local.encoding import TableEncoding
-from mercer.learners.local.low_order import blend
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.learners.local.search import Search
+from mercer.learners.local.shares import BestShare, blend
 from mercer.learners.local.units import error_units
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.boosting_losses import Loss
@@ -24,15 +23,16 @@ from mercer.solvers.local.boosting_losses import Loss
 # Trees are tried from so many rows on: the folds of fewer rows say little.
 _LEAST_ROWS = 500
 # Targets that have a column each, at most.
-_MOST_TARGETS = 16
+_MOST_TARGETS = 32
 # The error of a search with columns of trees, relative to that of a mean with trees, below which the columns are taken.
 _CLEARLY = 0.95
 # The first kernels of a search with columns of trees may have this multiple of the error that takes the columns: what
 # improves them later lowers the error by a few percent at most.
 _PROMISING = 1.03
-# Trees of the first fold are not worth the other folds if their error is this multiple of that without trees, and that
-# of a mean of both is more than this part of it, on at least so many rows that have judged both.
-_BEHIND, _WORTHWHILE, _LEAST_JUDGED = 1.15, 0.99, 100
+# Trees of the first fold are not worth the other folds if their error is this multiple of that without trees, and a
+# mean of both does not take this part off it, so many standard errors of the gain added, on at least so many rows that
+# have judged both.
+_BEHIND, _WORTHWHILE, _ERRORS, _LEAST_JUDGED = 1.15, 0.01, 2.0, 100
 
 IsPromising = Callable[[Array, Array], bool]
 NewSearch = Callable[[Array, Sequence[str], Sequence[Choice], IsPromising], Search]
@@ -43,8 +43,8 @@ class Found:
     """The result of a search: how columns become numbers and how these are scaled, the rows, and the choice.
 
     ``judged`` are the rows that have judged the choice before its last ridge, and its leave-one-out residuals (n, k).
-    ``trees`` are trees that were fitted and are no columns, with predictions (n, k) of each row by trees that have not
-    seen it: a mean of both models may be better than each. ``share`` is theirs in the best mean on a few leaves.
+    ``trees`` are trees that were fitted and are no columns: a mean of both models may be better than each. ``share`` is
+    theirs in the best mean on a few leaves.
     """
 
     encoding: TableEncoding
@@ -53,7 +53,7 @@ class Found:
     rows: Array
     choice: Choice
     judged: tuple[Array, Array] | None = None
-    trees: tuple[BoostedTrees, Array] | None = None
+    trees: CrossFitted | None = None
     share: float = 0.0
 
     @classmethod
@@ -113,7 +113,7 @@ class TreeChoice:
             plain, trees = self._both(encoding, search)
         return plain if trees is None else self._better(plain, trees)
 
-    def _both(self, encoding: TableEncoding, search: Search) -> tuple[Found, tuple[BoostedTrees, Array] | None]:
+    def _both(self, encoding: TableEncoding, search: Search) -> tuple[Found, CrossFitted | None]:
         """Return the result of a search without trees, and trees unless they cannot help."""
         cross = CrossFit(self.numbers, self.held, self.seed, self.loss)
 
@@ -133,13 +133,13 @@ class TreeChoice:
                 search.log.ended = "interrupted"
                 return plain, None
 
-    def _better(self, plain: Found, trees: tuple[BoostedTrees, Array]) -> Found:
+    def _better(self, plain: Found, trees: CrossFitted) -> Found:
         """Return the better of a mean with trees and a search with columns of trees."""
         log = plain.search.log
         rows, residuals = self._judged(plain)
-        plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees[1][rows])[0])
+        plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees.predicted[rows], trees.surplus)[0])
         try:
-            other = self._with_trees(plain, *trees)
+            other = self._with_trees(plain, trees)
         except KeyboardInterrupt:
             if not self.keep_interrupted:
                 raise
@@ -154,7 +154,7 @@ class TreeChoice:
         other.search.log.trials = log.trials
         return other.refined()
 
-    def _trees(self, plain: Found, cross: CrossFit) -> tuple[BoostedTrees, Array] | None:
+    def _trees(self, plain: Found, cross: CrossFit) -> CrossFitted | None:
         start = time.monotonic()
         judged = self._judged(plain)
 
@@ -164,16 +164,16 @@ class TreeChoice:
             some, at, place = np.intersect1d(judged[0], rows, assume_unique=True, return_indices=True)
             if len(some) < _LEAST_JUDGED:
                 return True
-            share, mean = self._mean(some, judged[1][at], predicted[place])
-            return share > 0 and self._error(mean, some) <= _WORTHWHILE * self._error(judged[1][at], some)
+            residuals, of_trees = judged[1][at], self.held.Y[some] - predicted[place]
+            best = BestShare.of(residuals, of_trees, self.held.weight[some], error_units(self.held))
+            least = _WORTHWHILE * self._error(residuals, some) * of_trees.shape[1]
+            return bool(best.gain + _ERRORS * best.error > least)
 
         found = cross.fit(plain.choice.error, self.deadline, helps)
         if found is None:
             return None
-        trees, predicted = found
-        everything = np.arange(len(predicted))
-        error = self._error(self.held.Y - predicted, everything)
-        plain.search.log.add(Trial("trees", f"{trees.n_trees} trees alone", error, time.monotonic() - start))
+        error = self._error(self.held.Y - found.predicted, np.arange(len(self.held.Y))) - self._relative(found.surplus)
+        plain.search.log.add(Trial("trees", f"{found.trees.n_trees} trees alone", error, time.monotonic() - start))
         return found
 
     @staticmethod
@@ -182,10 +182,12 @@ class TreeChoice:
         with one_blas_thread():
             return found.search.judged(found.choice)
 
-    def _mean(self, rows: Array, residuals: Array, predicted: Array) -> tuple[float, Array]:
+    def _mean(
+        self, rows: Array, residuals: Array, predicted: Array, surplus: Array | float = 0.0
+    ) -> tuple[float, Array]:
         """Return the share of trees in the best mean with another model on some rows, and the residuals of the mean."""
         of_trees = self.held.Y[rows] - predicted
-        share = blend(residuals, of_trees, self.held.weight[rows], error_units(self.held))
+        share = blend(residuals, of_trees, self.held.weight[rows], error_units(self.held), surplus)
         return share, (1 - share) * residuals + share * of_trees
 
     def _gain(self, plain: Found, rows: Array, residuals: Array) -> float:
@@ -196,21 +198,26 @@ class TreeChoice:
         rows.
         """
         assert plain.trees is not None and plain.judged is not None  # noqa: S101, PT018, for the type checker
-        of_trees = self.held.Y - plain.trees[1]
+        of_trees = self.held.Y - plain.trees.predicted
         own, alone = plain.judged
         mean = (1 - plain.share) * alone + plain.share * of_trees[own]
+        less = plain.share**2 * self._relative(plain.trees.surplus)
         units = [max(self._error(of_trees[some], some), np.finfo(np.float64).tiny) for some in (own, rows)]
-        return self._error(residuals, rows) / units[1] / max(self._error(mean, own) / units[0], 1e-300)
+        return self._error(residuals, rows) / units[1] / max((self._error(mean, own) - less) / units[0], 1e-300)
 
     def _error(self, residuals: Array, rows: Array) -> float:
         """Return the mean square of the residuals of some rows in units of the variance of all."""
         share = self.held.weight[rows] / self.held.weight[rows].sum()
         return float(np.mean(share @ residuals**2 / error_units(self.held)))
 
-    def _with_trees(self, plain: Found, trees: BoostedTrees, predicted: Array) -> Found:
+    def _relative(self, variance: Array) -> float:
+        """Return the mean over the targets of a variance (k,) in units of that of the targets."""
+        return float(np.mean(variance / error_units(self.held)))
+
+    def _with_trees(self, plain: Found, trees: CrossFitted) -> Found:
         def is_promising(rows: Array, residuals: Array) -> bool:
             return self._gain(plain, rows, residuals) < _PROMISING * _CLEARLY
 
-        numbers, methods = np.hstack([self.numbers, predicted]), [plain.scaling.method]
+        numbers, methods = np.hstack([self.numbers, trees.predicted]), [plain.scaling.method]
         search = self.new_search(numbers, methods, plain.search.leaders, is_promising)
-        return Found.of(plain.encoding.with_trees(trees), search)
+        return Found.of(plain.encoding.with_trees(trees.trees), search)

@@ -23,6 +23,9 @@ from mercer.solvers.local.boosting_losses import LogisticLoss, SquaredLoss
 from mercer.state import Flag, Member, Names, Sizes, Stored, require
 from mercer.stats import Accuracy, Determination
 
+# The part of the mean square of residuals that is not the variance of single folds of trees, at least.
+_LEAST_SQUARES = 0.25
+
 
 class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     """Regression without settings: all is chosen by exact leave-one-out errors on the training rows.
@@ -203,6 +206,10 @@ class TunedRegressor(MultiOutputMixin, RegressorMixin, TunedEstimator[Numbers]):
     def _centre(self, held: HeldTargets[Numbers]) -> Array:
         unit = self._unit(held)  # a sum of the largest numbers would overflow
         return np.asarray(held.weight @ (held.Y / unit) / held.weight.sum() * unit)
+
+    def _of_new_rows(self, residuals: Array, held: HeldTargets[Numbers], surplus: Array) -> Array:
+        squares = held.weight @ residuals**2 / held.weight.sum()
+        return residuals * np.sqrt(np.maximum(1 - surplus / np.where(squares > 0, squares, np.inf), _LEAST_SQUARES))
 
     def _finish(self, rows: Array, held: HeldTargets[Numbers], residuals: Array) -> None:
         self._is_flat = held.targets.is_flat

@@ -22,11 +22,12 @@ from mercer.learners.local.boosted_trees import BoostedTrees
 from mercer.learners.local.category_choice import CategoryChoice
 from mercer.learners.local.choice import Choice
 from mercer.learners.local.encoding import TableEncoding
-from mercer.learners.local.low_order import LowOrderRidge, blend, is_worth_all_rows
+from mercer.learners.local.low_order import LowOrderRidge, is_worth_all_rows
 from mercer.learners.local.preparation import ColumnPreparation
 from mercer.learners.local.report import Trial, TuningReport
 from mercer.learners.local.ridge import LocalKernelRidge
 from mercer.learners.local.search import Search
+from mercer.learners.local.shares import blend
 from mercer.learners.local.training_table import OtherRows, TrainingTable, rows_to_hold
 from mercer.learners.local.tree_choice import Found, IsPromising, TreeChoice
 from mercer.learners.local.units import error_units
@@ -46,6 +47,8 @@ _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 _SEARCH_ROWS = 2048
 # Boosted trees with more than this share of the mean leave little to the leaves: one random tree of leaves is enough.
 _MOST_OF_THE_MEAN = 0.5
+# With more than this share of boosted trees, what a model of low order improves has hardly a share of the mean.
+_NEARLY_THE_MEAN = 0.9
 # A tree of leaves more is fitted if it is expected to take this part off the leave-one-out error: less is not seen.
 _LEAST_GAIN = 0.005
 # Up to so many rows all factors are float64, which costs little there.
@@ -121,7 +124,7 @@ class TunedEstimator(BlendedScores, Generic[T]):
         self
         """
         fitted = unfitted(self)
-        with self._threads(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        with self._threads(), one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             fitted._fit(X, y, sample_weight)
         adopt(self, fitted)
         return self
@@ -242,7 +245,9 @@ class TunedEstimator(BlendedScores, Generic[T]):
         residuals = self.model_.loo_residuals_
         if search.log.ended != "done":
             return residuals
-        rest = self._mean_with_trees(found, held, residuals)[1]
+        share, rest = self._mean_with_trees(found, held, residuals)
+        if training.others is None and share > _NEARLY_THE_MEAN:
+            return residuals
         choice = search.low_order(rest / self._unit(held))
         if choice is None or (training.others is None and not is_worth_all_rows(choice, rows, held, rest, seed)):
             return residuals
@@ -260,17 +265,20 @@ class TunedEstimator(BlendedScores, Generic[T]):
         """
         if found.trees is None:
             return 0.0, residuals
-        other = held.Y - (found.trees[1] * self._unit(held) + self._centre(held))
-        share = blend(residuals, other, held.weight, error_units(held))
+        unit = self._unit(held)
+        other = held.Y - (found.trees.predicted * unit + self._centre(held))
+        share = blend(residuals, other, held.weight, error_units(held), found.trees.surplus * unit**2)
         return share, np.asarray((1 - share) * residuals + share * other)
 
     def _with_boosted(self, found: Found, held: HeldTargets[T], residuals: Array) -> Array:
         """Keep boosted trees that are no columns where a mean with them is better; return the residuals of the mean."""
         self.boosted_ = None
         self.boosted_share_, mean = self._mean_with_trees(found, held, residuals)
-        if found.trees is not None and self.boosted_share_ > 0:
-            self.boosted_ = found.trees[0].in_units(self._unit(held), self._centre(held))
-        return mean
+        if found.trees is None or self.boosted_share_ == 0:
+            return mean
+        unit = self._unit(held)
+        self.boosted_ = found.trees.trees.in_units(unit, self._centre(held))
+        return self._of_new_rows(mean, held, self.boosted_share_**2 * found.trees.surplus * unit**2)
 
     @staticmethod
     def _error(held: HeldTargets[T], residuals: Array) -> float:
@@ -356,6 +364,10 @@ class TunedEstimator(BlendedScores, Generic[T]):
     def _standardised(self, held: HeldTargets[T]) -> HeldTargets[Targets]:
         """Return targets of about variance 1, for the search."""
         raise NotImplementedError
+
+    def _of_new_rows(self, residuals: Array, held: HeldTargets[T], surplus: Array) -> Array:
+        """Return residuals of the size of those of new rows, whose mean square is less by ``surplus`` (k,)."""
+        return residuals
 
     def _finish(self, rows: Array, held: HeldTargets[T], residuals: Array) -> None:
         """Keep what the estimator needs of the leave-one-out residuals (n, k)."""

@@ -1,9 +1,9 @@
 r"""Gradient boosting of symmetric trees: functions that jump along single columns.
 
-Each tree is fitted to the slopes of a loss at the sum of the earlier ones, on most of the rows and half of many
-columns, and enters with a small factor (J. Friedman, "Stochastic gradient boosting", 2002). All nodes of a level share
-one split, so that a tree is a table of :math:`2^{depth}` cells (L. Prokhorenkova et al., "CatBoost", 2018). The sum is
-a function of the kernel that counts in how many of the trees two rows share a cell.
+Each tree is fitted to the slopes of a loss at the sum of the earlier ones, on most of the rows and of many columns, and
+enters with a small factor (J. Friedman, "Stochastic gradient boosting", 2002). All nodes of a level share one split, so
+that a tree is a table of :math:`2^{depth}` cells (L. Prokhorenkova et al., "CatBoost", 2018). The sum is a function of
+the kernel that counts in how many of the trees two rows share a cell.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,11 +23,11 @@ DEPTH, RATE, PENALTY = 6, 0.15, 1.0
 NO_BIN = 255
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
 # that lacks one of two columns cannot learn their interaction: of few columns it sees all.
-_ROW_SHARE, _MOST_ROWS = 0.8, 2**15
+_ROW_SHARE, _MOST_ROWS = 0.9, 2**15
 # Rows that are seen or not together at most, and runs of them at least: rows come in random order, so that many runs
 # of them are as good a sample as any.
 _MOST_RUN, _LEAST_RUNS = 32, 256
-_COLUMN_SHARE, _LEAST_COLUMNS = 0.5, 16
+_COLUMN_SHARE, _LEAST_COLUMNS = 0.9, 16
 # Columns times targets of a tree at most, unless that leaves fewer than the least columns: what a tree costs.
 _MOST_SUMS = 512
 
