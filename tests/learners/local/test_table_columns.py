@@ -54,3 +54,10 @@ def test_the_most_frequent_categories_have_columns():
     column = TableColumn.of(values, "categories", 2, np.ones(5))
     assert column.categories == ["a", "b"]
     assert column.numbers(values).tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
+
+
+def test_frequent_categories_have_columns_beyond_the_most_frequent_ones():
+    values = np.array(["b", "a", "b", "c", "c", "d"], dtype=object)
+    weight = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.5])
+    assert TableColumn.of(values, "categories", 1, weight, frequent=1.5).categories == ["b", "c", "d"]
+    assert TableColumn.of(values, "categories", 1, weight, frequent=3.0).categories == ["b"]

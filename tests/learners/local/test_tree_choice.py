@@ -130,6 +130,16 @@ def test_what_no_fit_makes_is_refused(pair, no_columns, rng):
         check_stored(model)
 
 
+def test_the_share_of_trees_is_that_of_the_mean_of_their_folds(rng, monkeypatch):
+    X = rng.uniform(size=(2000, 4))
+    y = (X[:, 0] > 0.3) * (X[:, 1] < 0.6) + (X[:, 2] > 0.5) * (X[:, 3] > 0.5) + rng.standard_normal(2000)
+    known = TunedRegressor(random_state=0).fit(X, y)
+    monkeypatch.setattr(CrossFit, "_surplus", lambda self, folds, n_trees: np.zeros(1))
+    blind = TunedRegressor(random_state=0).fit(X, y)
+    assert known.boosted_share_ > blind.boosted_share_ + 0.1
+    assert known.loo_score_ > blind.loo_score_
+
+
 def test_a_smooth_table_does_without_trees(rng):
     X = rng.standard_normal((900, 6))
     model = TunedRegressor(random_state=0, leaf_rows=300).fit(X, np.sin(2 * X.sum(axis=1) / 6**0.5))

@@ -24,6 +24,8 @@ _FOLDS = 6
 _UNSEEN_PART, _MOST_UNSEEN = 16, 256
 # Trees at most, and trees without a lower error after which no more are grown.
 _MOST_TREES, _PATIENCE = 350, 30
+# A mean of folds has less variance than one, and wants more trees than have the least error of single folds.
+_MORE_TREES = 20
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
 # trees that predict much worse say little that the model does not know. The early error is that of three times as many
 # trees, at the pace of the last half of them. Other folds wait by the error of the first one and the larger multiple:
@@ -185,7 +187,7 @@ class CrossFit:
         if self._ended.is_set():
             return None
         folds = [self._folds[f] for f in range(_FOLDS)]
-        n_trees = _best_number([fold.errors for fold in folds])
+        n_trees = _best_number([fold.errors for fold in folds]) + _MORE_TREES
         predicted = np.empty_like(self._targets)
         for fold in folds:
             predicted[self._order[fold.rows]] = self._predicted(fold, fold.rows, n_trees)

@@ -61,12 +61,20 @@ class TableEncoding:
 
     @classmethod
     def of(
-        cls, table: RawTable, names: Sequence[str], max_categories: int = 32, sample_weight: Array | None = None
+        cls,
+        table: RawTable,
+        names: Sequence[str],
+        max_categories: int = 32,
+        sample_weight: Array | None = None,
+        frequent: float = np.inf,
     ) -> "TableEncoding":
-        """Learn from a table, whose columns have these names; a row of weight 2 counts as two."""
+        """Learn from a table, whose columns have these names; a row of weight 2 counts as two.
+
+        The most frequent categories, and those of a weight of at least ``frequent``, have columns of their own.
+        """
         weight = np.ones(table.n_rows) if sample_weight is None else sample_weight
         parts = zip(table.values, table.kinds, strict=True)
-        columns = [TableColumn.of(values, kind, max_categories, weight) for values, kind in parts]
+        columns = [TableColumn.of(values, kind, max_categories, weight, frequent) for values, kind in parts]
         expanded = _expanded(columns, table)
         kept = np.flatnonzero(np.ptp(expanded, axis=0) > 0)
         if not len(kept):  # all columns are constant: the first stands for them

@@ -44,15 +44,21 @@ class TableColumn:
     fill: float
 
     @classmethod
-    def of(cls, values: Array, kind: str, max_categories: int, weight: Array) -> "TableColumn":
-        """Learn from the values of a column, as ``RawTable`` holds them, with the weights of its rows."""
+    def of(
+        cls, values: Array, kind: str, max_categories: int, weight: Array, frequent: float = np.inf
+    ) -> "TableColumn":
+        """Learn from the values of a column, as ``RawTable`` holds them, with the weights of its rows.
+
+        Categories of a weight of at least ``frequent`` have a column beyond ``max_categories``, too.
+        """
         if kind == "categories":
             counts: Counter[str] = Counter()
             for value, count in zip(values.tolist(), weight.tolist(), strict=True):
                 if value is not None:
                     counts[value] += count
-            frequent = sorted(counts, key=lambda value: (-counts[value], value))[:max_categories]
-            return cls(kind, sorted(frequent), any(value is None for value in values.tolist()), 0.0)
+            by_count = sorted(counts, key=lambda value: (-counts[value], value))
+            kept = by_count[:max_categories] + [one for one in by_count[max_categories:] if counts[one] >= frequent]
+            return cls(kind, sorted(kept), any(value is None for value in values.tolist()), 0.0)
         missing = np.isnan(values)
         fill = 0.0 if missing.all() else weighted_median(values[~missing], weight[~missing])
         return cls(kind, [], bool(missing.any()), fill)

@@ -26,6 +26,8 @@ _LEAST_ROWS = 500
 _MOST_TARGETS = 32
 # The error of a search with columns of trees, relative to that of a mean with trees, below which the columns are taken.
 _CLEARLY = 0.95
+# Trees with less than this share of a mean are not tried as columns: a kernel that is better alone learns little of it.
+_LEAST_SHARE = 0.5
 # The first kernels of a search with columns of trees may have this multiple of the error that takes the columns: what
 # improves them later lowers the error by a few percent at most.
 _PROMISING = 1.03
@@ -138,6 +140,8 @@ class TreeChoice:
         log = plain.search.log
         rows, residuals = self._judged(plain)
         plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees.predicted[rows], trees.surplus)[0])
+        if plain.share < _LEAST_SHARE:
+            return plain
         try:
             other = self._with_trees(plain, trees)
         except KeyboardInterrupt:

@@ -45,6 +45,9 @@ _SEARCH_SHARE = 0.6
 _ONE_LEAF_ROWS, _LEAF_ROWS = 4096, 1024
 # Rows of the fits whose time says how long a tree takes, about.
 _SEARCH_ROWS = 2048
+# Categories beyond the 32 most frequent ones have a column of 0 and 1 from so many rows on, and from this part of all
+# rows on, which bounds the number of columns.
+_FREQUENT_ROWS, _FREQUENT_PART = 40, 1 / 250
 # Boosted trees with more than this share of the mean leave little to the leaves: one random tree of leaves is enough.
 _MOST_OF_THE_MEAN = 0.5
 # With more than this share of boosted trees, what a model of low order improves has hardly a share of the mean.
@@ -192,7 +195,8 @@ class TunedEstimator(BlendedScores, Generic[T]):
         """Choose how columns are prepared, the metric and the kernel."""
         preparation, standardised = self.preparation_, self._standardised(held)
         names = preparation.column_names
-        plain = TableEncoding.of(table, names, sample_weight=held.weight)
+        frequent = max(_FREQUENT_ROWS, _FREQUENT_PART * float(held.weight.sum()))
+        plain = TableEncoding.of(table, names, sample_weight=held.weight, frequent=frequent)
         trials: list[Trial] = []
         with one_blas_thread():
             encoding = CategoryChoice(table, standardised, names, seed).best(plain, trials.append)
