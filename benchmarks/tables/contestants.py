@@ -138,6 +138,4 @@ CONTESTANTS: dict[str, Fit] = {
     "LightGBM searched": lightgbm_searched,
     "exact kernel": exact_kernel,
 }
-# Splits of a learner at most, where that is not all of them.
-SPLITS_OF = {"LightGBM searched": 2}
 DEFAULT_TREES = ("LightGBM", "HistGB", "CatBoost")
