@@ -87,11 +87,42 @@ def test_units_of_y_change_nothing_but_units(boxes):
     np.testing.assert_allclose(other, 1024 * one, rtol=1e-9)
 
 
-def test_trees_far_behind_a_rival_or_without_time_are_left_out(boxes):
+class Known:
+    """A rival that is told how far trees are behind it, and whether they help, and knows what it was asked about."""
+
+    def __init__(self, multiple, gains=True):
+        self.least, self.has_gain, self.asked = multiple, gains, []
+
+    def multiple(self, rows, predicted):
+        self.asked.append(len(rows))
+        assert predicted.shape == (len(rows), 1)
+        return self.least
+
+    def gains(self, rows, predicted):
+        return self.has_gain
+
+
+@pytest.mark.parametrize("rival", [Known(1e4), Known(cross_fit._NEAR + 0.1), Known(0.5, gains=False)])
+def test_trees_far_behind_a_rival_or_of_no_gain_are_left_out(boxes, rival):
     X, Y = boxes
-    assert CrossFit(X, held(Y), 0).fit(1e-4) is None
+    assert CrossFit(X, held(Y), 0).fit(rival) is None
+    assert set(rival.asked) <= {200}
+    assert len(rival.asked) >= 1
+
+
+def test_trees_that_help_stay_and_those_without_time_do_not(boxes):
+    X, Y = boxes
+    assert CrossFit(X, held(Y), 0).fit(Known(cross_fit._NEAR - 0.1)) is not None
     assert CrossFit(X, held(Y), 0).fit(deadline=0.0) is None
-    assert CrossFit(X, held(Y), 0).fit(1.0) is not None
+
+
+def test_trees_of_little_hope_end_early(boxes, monkeypatch):
+    X, Y = boxes
+    monkeypatch.setattr(cross_fit, "_EARLY", 10)
+    with config_context(threads=1):
+        cross = CrossFit(X, held(Y), 0)
+        assert cross.fit(Known(1e4)) is None
+        assert [len(fold.trees) for fold in cross._folds.values()] == [10]
 
 
 def test_a_constant_table_has_trees_without_levels():
@@ -114,27 +145,38 @@ def test_folds_that_grow_in_the_background_change_no_bit(boxes, f, monkeypatch):
             grown.set()
 
     monkeypatch.setattr(_Fold, "grow", grow)
-    cross, judged = CrossFit(X, held(Y), 0), []
+    monkeypatch.setattr(cross_fit, "_EARLY", 10)
+    cross, rival = CrossFit(X, held(Y), 0), Known(1.0)
     with config_context(threads=2), cross.growing():
         assert grown.wait(60)
-
-        def helps(rows, predicted):
-            judged.append((rows, predicted))
-            return True
-
-        found = cross.fit(1.0, helps=helps)
-    assert len(judged) == 1
-    assert judged[0][1].shape == (200, 1)
+        found = cross.fit(rival)
+    assert rival.asked == [200, 200]  # after the early trees, and at the end
     np.testing.assert_array_equal(found[0].values, expected[0].values)
     np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.parametrize("rival", [1e-9, 1e-4])
-def test_folds_that_grow_in_the_background_end_once_the_rival_is_known(boxes, rival):
+@pytest.mark.parametrize("multiple", [1e8, 1e3])
+def test_folds_that_grow_in_the_background_end_once_the_rival_is_known(boxes, multiple):
     X, Y = boxes
     cross = CrossFit(X, held(Y), 0)
     with config_context(threads=2), cross.growing():
-        assert cross.fit(rival) is None
+        assert cross.fit(Known(multiple)) is None
+
+
+def test_folds_that_have_grown_end_by_their_early_trees_like_folds_that_grow(boxes, monkeypatch):
+    """What ends the folds does not depend on how far they have grown before the rival is known."""
+    X, Y = boxes
+    monkeypatch.setattr(cross_fit, "_EARLY", 10)
+    monkeypatch.setattr(cross_fit, "_NEAR", np.inf)
+    for least in (1.0, 2.0, 4.0, 8.0, 1e3):
+        ended = []
+        for threads in (1, 2):
+            cross = CrossFit(X, held(Y), 0)
+            with config_context(threads=threads), cross.growing():
+                if threads == 2:
+                    _until_the_background_ends(lambda: None)
+                ended.append(cross.fit(Known(least)) is None)
+        assert ended[0] == ended[1]
 
 
 def _until_the_background_ends(work):
@@ -158,7 +200,7 @@ def test_folds_far_behind_what_is_known_wait_until_they_are_asked_for(boxes, kno
         assert _until_the_background_ends(lambda: len(cross._folds)) == 1
         assert cross._folds[0].is_grown == (most == 1)
         assert len(cross._folds[0].trees) >= 10
-        found = cross.fit(1.0)
+        found = cross.fit(Known(1.0))
     np.testing.assert_array_equal(found[1], expected[1])
 
 
@@ -173,7 +215,7 @@ def test_a_later_fold_waits_once_it_is_known_that_trees_are_far_behind(boxes):
 
     with config_context(threads=2), cross.growing(known):
         assert _until_the_background_ends(lambda: len(cross._folds[1].trees)) == 4
-        found = cross.fit(1.0)
+        found = cross.fit(Known(1.0))
     np.testing.assert_array_equal(found[1], expected[1])
 
 

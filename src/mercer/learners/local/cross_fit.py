@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,8 +28,8 @@ _MOST_TREES, _PATIENCE = 350, 30
 _MORE_TREES = 20
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
 # trees that predict much worse say little that the model does not know. The early error is that of three times as many
-# trees, at the pace of the last half of them. Other folds wait by the error of the first one and the larger multiple:
-# the least error of a search is often below that of its choice.
+# trees, at the pace of the last half of them. While the model is searched for, folds wait by the errors of all of their
+# rows: some rows are harder than those that judge the search, so this ends no fold.
 _EARLY, _HOPELESS, _NEAR = 70, 2.0, 1.5
 
 
@@ -51,6 +51,16 @@ class CrossFitted(NamedTuple):
     trees: BoostedTrees
     predicted: Array
     surplus: Array
+
+
+class Rival(Protocol):
+    """A model without trees, which knows its residuals of rows that it has not seen."""
+
+    def multiple(self, rows: Array, predicted: Array) -> float:
+        """Return the error of predictions of some rows as a multiple of that of the model, on rows it has judged."""
+
+    def gains(self, rows: Array, predicted: Array) -> bool:
+        """Return whether a mean with a model of these predictions is worth its time."""
 
 
 class _Fold:
@@ -159,29 +169,28 @@ class CrossFit:
             finally:
                 asked.set()
 
-    def fit(
-        self, rival: float = np.inf, deadline: float = np.inf, helps: Callable[[Array, Array], bool] | None = None
-    ) -> CrossFitted | None:
+    def fit(self, rival: Rival | None = None, deadline: float = np.inf) -> CrossFitted | None:
         """Return the mean of the trees of all folds, with predictions of each row by those that have not seen it.
 
-        None if trees cannot help, or not in time. ``rival`` is the leave-one-out error of a model without trees. The
-        first fold is compared with it. ``helps`` is asked whether the other folds are worth their time, given the
-        numbers of the rows of the first fold and their predictions.
+        None if trees cannot help, or not in time. The first fold is compared with ``rival``, which says whether the
+        other folds are worth their time.
         """
         start = time.monotonic()
 
         def judge(first: _Fold) -> None:
             """End all folds if the first one says that they are not worth their time."""
-            late = time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline
-            if late or min(first.errors) > _NEAR * rival:
+            if time.monotonic() + (_FOLDS - 1) * (time.monotonic() - start) > deadline:
                 self._ended.set()
-            elif helps is not None:
+            elif rival is not None:
                 predicted = self._predicted(first, first.rows, _best_number([first.errors]))
-                if not helps(self._order[first.rows], predicted):
+                rows = self._order[first.rows]
+                if rival.multiple(rows, predicted) > _NEAR or not rival.gains(rows, predicted):
                     self._ended.set()
 
         self._background_end()
-        if 0 not in self._waiting:
+        if 0 in self._folds:
+            self._end_if_hopeless(self._folds[0], rival)
+        if 0 not in self._waiting and not self._ended.is_set():
             judge(self._folds[0])
         for_each_block(lambda _: self._grow_waiting(lambda error: True, judge, rival), range(_FOLDS))
         if self._ended.is_set():
@@ -197,12 +206,12 @@ class CrossFit:
         self,
         goes_on: Callable[[float], bool],
         judge: Callable[[_Fold], None] | None = None,
-        rival: float = np.inf,
+        rival: Rival | None = None,
     ) -> None:
         """Grow folds while some wait. ``judge`` is called with the first one once it is grown.
 
         ``goes_on`` is called with an error that trees will not be far below; a fold that does not go on waits again.
-        All folds end if they cannot come near ``rival``.
+        All folds end if the first one cannot come near ``rival``.
         """
         while not self._ended.is_set() and goes_on(self._first_error / _NEAR):
             with self._lock:
@@ -220,7 +229,7 @@ class CrossFit:
                 if judge is not None:
                     judge(self._folds[0])
 
-    def _grow(self, fold: _Fold, goes_on: Callable[[float], bool], rival: float) -> bool:
+    def _grow(self, fold: _Fold, goes_on: Callable[[float], bool], rival: Rival | None) -> bool:
         """Grow the trees of a fold while its error falls; return whether it is grown."""
         while not fold.is_grown:
             if self._ended.is_set() or not goes_on(fold.expected / _HOPELESS):
@@ -228,10 +237,17 @@ class CrossFit:
             fold.grow()
             if fold is self._folds.get(0) and len(fold.errors) == _EARLY:
                 fold.expected = _expected_error(fold.errors)
-            if fold.expected > _HOPELESS * rival:
-                self._ended.set()
-                return False
+                self._end_if_hopeless(fold, rival)
         return True
+
+    def _end_if_hopeless(self, first: _Fold, rival: Rival | None) -> None:
+        """End all folds if the early trees of the first one, grown now or before, are too far behind."""
+        if rival is None or len(first.errors) < _EARLY:
+            return
+        early = first.errors[:_EARLY]
+        multiple = rival.multiple(self._order[first.rows], self._predicted(first, first.rows, _EARLY))
+        if multiple * _expected_error(early) > _HOPELESS * early[-1]:
+            self._ended.set()
 
     def _new_fold(self, f: int) -> _Fold:
         """Return a fold without trees."""

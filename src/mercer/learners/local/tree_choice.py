@@ -15,8 +15,9 @@ from mercer.learners.local.encoding import TableEncoding
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.learners.local.search import Search
-from mercer.learners.local.shares import BestShare, blend
-from mercer.learners.local.units import error_units
+from mercer.learners.local.shares import blend
+from mercer.learners.local.units import error_of_rows, error_units
+from mercer.learners.local.without_trees import WithoutTrees
 from mercer.parallel import one_blas_thread
 from mercer.solvers.local.boosting_losses import Loss
 
@@ -31,10 +32,6 @@ _LEAST_SHARE = 0.5
 # The first kernels of a search with columns of trees may have this multiple of the error that takes the columns: what
 # improves them later lowers the error by a few percent at most.
 _PROMISING = 1.03
-# Trees of the first fold are not worth the other folds if their error is this multiple of that without trees, and a
-# mean of both does not take this part off it, so many standard errors of the gain added, on at least so many rows that
-# have judged both.
-_BEHIND, _WORTHWHILE, _ERRORS, _LEAST_JUDGED = 1.15, 0.01, 2.0, 100
 
 IsPromising = Callable[[Array, Array], bool]
 NewSearch = Callable[[Array, Sequence[str], Sequence[Choice], IsPromising], Search]
@@ -160,20 +157,7 @@ class TreeChoice:
 
     def _trees(self, plain: Found, cross: CrossFit) -> CrossFitted | None:
         start = time.monotonic()
-        judged = self._judged(plain)
-
-        def helps(rows: Array, predicted: Array) -> bool:
-            if self._error(self.held.Y[rows] - predicted, rows) < _BEHIND * plain.choice.error:
-                return True
-            some, at, place = np.intersect1d(judged[0], rows, assume_unique=True, return_indices=True)
-            if len(some) < _LEAST_JUDGED:
-                return True
-            residuals, of_trees = judged[1][at], self.held.Y[some] - predicted[place]
-            best = BestShare.of(residuals, of_trees, self.held.weight[some], error_units(self.held))
-            least = _WORTHWHILE * self._error(residuals, some) * of_trees.shape[1]
-            return bool(best.gain + _ERRORS * best.error > least)
-
-        found = cross.fit(plain.choice.error, self.deadline, helps)
+        found = cross.fit(WithoutTrees(self.held, *self._judged(plain)), self.deadline)
         if found is None:
             return None
         error = self._error(self.held.Y - found.predicted, np.arange(len(self.held.Y))) - self._relative(found.surplus)
@@ -210,9 +194,7 @@ class TreeChoice:
         return self._error(residuals, rows) / units[1] / max((self._error(mean, own) - less) / units[0], 1e-300)
 
     def _error(self, residuals: Array, rows: Array) -> float:
-        """Return the mean square of the residuals of some rows in units of the variance of all."""
-        share = self.held.weight[rows] / self.held.weight[rows].sum()
-        return float(np.mean(share @ residuals**2 / error_units(self.held)))
+        return error_of_rows(self.held, residuals, rows)
 
     def _relative(self, variance: Array) -> float:
         """Return the mean over the targets of a variance (k,) in units of that of the targets."""

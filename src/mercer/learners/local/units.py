@@ -15,3 +15,9 @@ def error_units(held: HeldTargets[Targets]) -> Array:
     """
     found = variances(held.Y, held.weight)
     return np.full_like(found, found.mean()) if isinstance(held.targets, Classes) else found
+
+
+def error_of_rows(held: HeldTargets[Targets], residuals: Array, rows: Array) -> float:
+    """Return the mean square of the residuals (m, k) of some rows in these units, those of all rows."""
+    share = held.weight[rows] / held.weight[rows].sum()
+    return float(np.mean(share @ residuals**2 / error_units(held)))
