@@ -47,3 +47,30 @@ def test_a_surplus_beyond_the_difference_leaves_a_finite_share(rng):
     first = rng.standard_normal((500, 1))
     best = BestShare.of(first, 0.9 * first, ONES, UNIT, surplus=np.array([5.0]))
     assert best.share == 1.0
+
+
+def test_few_rows_leave_the_share_near_one_half(rng):
+    """Uniform shares, few rows: the expected share is nearer to the truth than the best share on these rows."""
+    closer = []
+    for _ in range(400):
+        truth = rng.uniform()
+        difference, noise = rng.standard_normal((2, 30, 1))
+        first = truth * difference + 2 * noise
+        best = BestShare.of(first, first - difference, np.ones(30), UNIT)
+        closer.append((best.share - truth) ** 2 - (best.expected - truth) ** 2)
+    assert np.mean(closer) > 4.9 * np.std(closer) / 400**0.5
+    one = np.array([[1.0], [-1.0], [0.5]])
+    assert BestShare.of(one, 1e-3 * rng.standard_normal((3, 1)), np.ones(3), UNIT).share == pytest.approx(1, abs=0.01)
+
+
+def test_many_rows_say_what_the_share_is(rng):
+    first, second = rng.standard_normal((2, 100_000, 1))
+    best = BestShare.of(first, second, np.ones(100_000), UNIT)
+    assert best.expected == pytest.approx(best.share, abs=1e-3)
+
+
+def test_a_model_that_gains_next_to_nothing_has_no_share(rng):
+    first, second = rng.standard_normal((2, 100_000, 1))
+    best = BestShare.of(first, 40 * second, np.ones(100_000), UNIT)
+    assert 0 < best.share < 1e-2
+    assert best.expected == 0.0

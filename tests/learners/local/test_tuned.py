@@ -41,7 +41,7 @@ def test_no_row_is_predicted_far_outside_the_targets(table, regressor):
 
 def test_the_report_lists_trials_and_choices(regressor):
     report = regressor.report_
-    assert {"columns", "metric", "kernel", "scale", "alpha", "low order"} == set(report.steps) - {"trees"}
+    assert {"columns", "metric", "kernel", "scale", "alpha", "new rows", "low order"} == set(report.steps) - {"trees"}
     trials = zip(report.steps, report.tried, report.errors, strict=True)
     columns = {what: error for step, what, error in trials if step == "columns" and "with trees" not in what}
     assert report.chosen["columns"] == min(columns, key=columns.__getitem__)  # the second search has one scaling

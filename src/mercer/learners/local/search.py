@@ -13,6 +13,7 @@ from mercer.learners.local.choice import FAMILIES, Choice
 from mercer.learners.local.leaf_trials import LeafTrials
 from mercer.learners.local.low_order import LowOrderChoice, low_order_choices, sample_features
 from mercer.learners.local.metrics import MetricFit, MetricRows, first_fits, learned_metrics
+from mercer.learners.local.relearned import LEAST_ROWS, MOST_ROWS, relearned_residuals
 from mercer.learners.local.report import Trial
 from mercer.learners.local.scaling import METHODS, ColumnScaling
 from mercer.learners.local.trial_log import OutOfTimeError, TrialLog
@@ -49,6 +50,8 @@ _ALWAYS = (("diagonal", "L1 Laplace"), ("diagonal", "Matern 3/2"))
 # it ends where the first ones, one of which has a metric, have that multiple of the bound: other length scales took at
 # most a sixth off the errors of made tables.
 _NEAR, _HOPELESS = 1.25, 1.2
+# Metrics whose best choice has this multiple of the least error are not learned again for rows of other targets.
+_NO_RIVAL = 2.0
 # Bounds of the ridge at which trials begin.
 _FIRST_ALPHAS = (1e-3, 3.0)
 # The factor between the ridges that are tried before kernels are chosen.
@@ -82,6 +85,11 @@ class Search:
         (n, k): whether it is worth improving. Else it is the choice.
     tell : callable
         Called with each trial.
+
+    Attributes
+    ----------
+    relearned : tuple of Choice and ndarray of shape (n, k), or None
+        The choice of a small table, and its residuals of rows whose targets have not taught the metric.
     """
 
     def __init__(
@@ -110,6 +118,7 @@ class Search:
         self._seed = seed
         self._leaves: LeafTrials | None = None
         self._leading: Choice | None = None
+        self.relearned: tuple[Choice, Array] | None = None
         self.log = TrialLog(deadline, tell)
         self.metrics: dict[str, MetricFit] = {}
         self.importances = np.ones(rows.shape[1])
@@ -126,9 +135,15 @@ class Search:
         return scaling, self._rows, self._in_time(chosen)
 
     def refined(self, best: Choice) -> Choice:
-        """Return the choice of ``run`` with the ridge that is best on leaves of the size of the final ones."""
-        if self.log.ended != "done" or self._is_small:
+        """Return the choice of ``run`` with the ridge that is best on leaves of the size of the final ones.
+
+        Of a small table, whose leaf is that of the final model already, return the best choice of all metrics for rows
+        whose targets have not taught the metric.
+        """
+        if self.log.ended != "done":
             return best
+        if self._is_small:
+            return self._in_time(lambda: self._best_of_relearned(best)) if self._relearns else best
         self._leading, self._leaves = best, None
 
         def chosen() -> Choice:
@@ -138,6 +153,36 @@ class Search:
             return leaves.walk("last alpha", leaves.tried("last alpha", best), alpha=_LAST_STEP)
 
         return self._in_time(chosen)
+
+    @property
+    def _relearns(self) -> bool:
+        """Whether all rows have taught the metric, and the final model has one leaf."""
+        return LEAST_ROWS <= len(self._raw) <= min(MOST_ROWS, self._leaf_rows)
+
+    def _best_of_relearned(self, best: Choice) -> Choice:
+        """Return the best choice of each metric whose residuals with metrics of other rows are smallest; keep these."""
+        assert self._leaves is not None  # noqa: S101, for the type checker: ``run`` has tried choices
+        self.log.check_time()
+        start, tried = time.monotonic(), self._leaves.found
+        others = [
+            min((one for one in tried if one.metric == name), key=error_of, default=best)
+            for name in self.metrics
+            if name != best.metric
+        ]
+        choices = [best, *(one for one in others if one.metric != best.metric and one.error < _NO_RIVAL * best.error)]
+
+        def sample_of(some: Array) -> MetricRows:
+            return self._metric_rows(self._rows[some], some)
+
+        found = relearned_residuals(choices, self._rows, self._held, sample_of, _ROUNDS, self._seed)
+        share = self._weight / self._weight.sum()
+        errors = [float(np.mean(share @ residuals**2 / self._variance)) for residuals in found]
+        seconds = (time.monotonic() - start) / len(choices)
+        for choice, error in zip(choices, errors, strict=True):
+            self.log.add(Trial("new rows", str(choice), error, seconds))
+        least = int(np.argmin(errors))
+        self.relearned = replace(choices[least], error=errors[least]), found[least]
+        return self.relearned[0]
 
     def _in_time(self, chosen: Callable[[], Choice]) -> Choice:
         """Return a choice, or the best one so far where the time ends or the user interrupts."""
@@ -160,7 +205,9 @@ class Search:
         return min(self._leaves.found if self._leaves else [], key=error_of, default=plain)
 
     def judged(self, choice: Choice) -> tuple[Array, Array]:
-        """Return the numbers of the rows that judged a choice of ``run``, and its leave-one-out residuals (n, k)."""
+        """Return the numbers of the rows that judged a choice last, and its leave-one-out residuals (n, k)."""
+        if self.relearned is not None and self.relearned[0] == choice:
+            return np.arange(len(self._raw)), self.relearned[1]
         assert self._leaves is not None  # noqa: S101, for the type checker: ``run`` has tried choices
         return self._leaves.judged(choice)
 

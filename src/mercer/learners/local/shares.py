@@ -8,6 +8,10 @@ from mercer._typing import Array
 
 # The part of the mean square of the difference of two models that is theirs, at least, and not the variance of one.
 _LEAST_APART = 0.1
+# Before errors are seen, every share from 0 to 1 is as likely: its mean and its variance.
+_PRIOR_MEAN, _PRIOR_VARIANCE = 1 / 2, 1 / 12
+# A second model that takes a smaller part off the error is not worth its time.
+_LEAST_GAIN = 1e-3
 
 
 class BestShare(NamedTuple):
@@ -16,15 +20,19 @@ class BestShare(NamedTuple):
     Attributes
     ----------
     share : float
+        The share of the least error on the rows at hand, between 0 and 1.
     gain : float
         By how much the mean lowers the error of the first model alone, in units of the variance of the targets.
     error : float
         The standard error of the gain.
+    expected : float
+        The expected share, given these rows: few rows say little, and leave it near one half.
     """
 
     share: float
     gain: float
     error: float
+    expected: float
 
     @classmethod
     def of(
@@ -36,23 +44,43 @@ class BestShare(NamedTuple):
         (k,), a variance that is independent of the first model.
         """
         difference, part = first - second, weight / weight.sum()
-        apart, less = float(np.sum(part @ difference**2 / variance)), float(np.sum(surplus / variance))
-        if not apart > 0:
-            return cls(0.0, 0.0, 0.0)
-        product = float(np.sum(part @ (first * difference) / variance))
-        share = float(np.clip(product / max(apart - less, _LEAST_APART * apart), 0.0, 1.0))
-        gains = np.sum((first**2 - (first - share * difference) ** 2) / variance, axis=1)
+        squares, less = np.sum(difference**2 / variance, axis=1), float(np.sum(surplus / variance))
+        products, before = (
+            np.sum(first * difference / variance, axis=1),
+            float(part @ np.sum(first**2 / variance, axis=1)),
+        )
+        if not part @ squares > 0:
+            return cls(0.0, 0.0, 0.0, 0.0)
+        apart = max(float(part @ squares) - less, _LEAST_APART * float(part @ squares))
+        best = float(part @ products) / apart
+        share = float(np.clip(best, 0.0, 1.0))
+        gains = 2 * share * products - share**2 * squares
         gain = float(part @ gains)
-        error = float(np.sqrt(np.sum(part**2 * (gains - gain) ** 2)))
-        return cls(share, gain + share**2 * less, error)
+        slopes = (products - best * squares) / apart
+        expected = _expected(best, float(part**2 @ (slopes - part @ slopes) ** 2))
+        worth = expected**2 * apart >= _LEAST_GAIN * before
+        return cls(share, gain + share**2 * less, _standard_error(gains, part), expected if worth else 0.0)
 
 
 def blend(first: Array, second: Array, weight: Array, variance: Array, surplus: Array | float = 0.0) -> float:
-    """Return the best share of the second of two models, 0 where the gain is within a standard error of 0.
+    """Return the expected share of the second of two models in the best mean of both; 0 if it gains next to nothing.
 
     >>> first, second = np.array([[1.0], [-1.0], [1.0], [-1.1]]), np.array([[-1.0], [1.0], [-1.0], [1.0]])
     >>> round(blend(first, second, np.ones(4), np.ones(1)), 2)
     0.51
     """
-    best = BestShare.of(first, second, weight, variance, surplus)
-    return best.share if best.gain > best.error else 0.0
+    return BestShare.of(first, second, weight, variance, surplus).expected
+
+
+def _expected(best: float, error: float) -> float:
+    """Return the expected share given the best one on some rows, whose squared standard error is ``error``.
+
+    >>> _expected(0.2, 0.0), round(_expected(0.2, 1e6), 4)
+    (0.2, 0.5)
+    """
+    mean = (_PRIOR_VARIANCE * best + error * _PRIOR_MEAN) / (_PRIOR_VARIANCE + error)
+    return float(np.clip(mean, 0.0, 1.0))
+
+
+def _standard_error(values: Array, part: Array) -> float:
+    return float(np.sqrt(part**2 @ (values - part @ values) ** 2))

@@ -247,6 +247,8 @@ class TunedEstimator(BlendedScores, Generic[T]):
         self.low_order_, self.low_order_share_ = None, 0.0
         held, search = training.held, found.search
         residuals = self.model_.loo_residuals_
+        if search.relearned is not None:
+            residuals = search.relearned[1] * self._unit(held)
         if search.log.ended != "done":
             return residuals
         share, rest = self._mean_with_trees(found, held, residuals)
