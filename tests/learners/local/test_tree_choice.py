@@ -146,16 +146,16 @@ def test_a_smooth_table_does_without_trees(rng):
     assert model.preparation_.encoding_.trees is None
 
 
-def test_classes_have_a_column_each(rng, monkeypatch):
+def test_trees_of_several_classes_are_part_of_a_mean_and_no_columns(rng, monkeypatch):
     monkeypatch.setattr(tree_choice, "_CLEARLY", np.inf)  # whatever the mean
     X, f = jumps(rng, 1000)
-    y = np.digitize(f, np.quantile(f, [0.3, 0.6]))
-    model = TunedClassifier(random_state=0, leaf_rows=300, n_landmarks=50).fit(X, y)
-    trees = model.preparation_.encoding_.trees
-    assert trees is not None
-    assert trees.n_targets == 3
-    assert model.preparation_.transform(X).shape == (1000, 9)
-    np.testing.assert_array_equal(loads(dumps(model)).predict_proba(X), model.predict_proba(X))
+    settings = {"random_state": 0, "leaf_rows": 300, "n_landmarks": 50}
+    two = TunedClassifier(**settings).fit(X, f > np.median(f))
+    assert two.preparation_.encoding_.trees is not None
+    several = TunedClassifier(**settings).fit(X, np.digitize(f, np.quantile(f, [0.3, 0.6])))
+    assert several.preparation_.encoding_.trees is None
+    assert several.boosted_.n_targets == 3
+    np.testing.assert_array_equal(loads(dumps(several)).predict_proba(X), several.predict_proba(X))
 
 
 def test_an_interruption_during_the_trees_keeps_the_model_without(rng, monkeypatch):

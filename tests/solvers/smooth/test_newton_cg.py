@@ -152,14 +152,20 @@ def test_one_pass_compares_a_start_with_0(rows, loss):
 
 
 def test_the_last_system_is_solved_no_closer_than_the_tolerance_asks(rng):
-    """The gradient of a quadratic loss is the residual of the system: it ends just below a quarter of the tolerance."""
+    """The gradient of a quadratic loss is the residual of the system, which ends just below its limit.
+
+    The limit is a quarter of the tolerance, or the power 3/2 of the gradient before where that is larger. Which of both
+    it is depends on how far the system before was solved, which the rounding of a machine may decide.
+    """
     Z = rng.standard_normal((400, 60)) * np.logspace(0, -1.5, 60)
     Y = (Z @ rng.standard_normal((60, 1))) + 5.0
     loss = SquaredEpsilonInsensitive(0.0)
     for tol in (1e-2, 1e-4, 1e-6):
         found = newton_cg(loss, _reduce(Z, Y), np.zeros((61, 1)), penalty=1e-2, tol=tol)
         assert found.success
-        assert 0.15 * tol < found.history[-1] <= 0.2501 * tol
+        limit = max(0.25 * tol, found.history[-2] ** 1.5)
+        assert limit <= 0.5 * tol
+        assert 0.6 * limit < found.history[-1] <= 1.0001 * limit
 
 
 def test_sparse_and_single_precision_features(rows):

@@ -73,7 +73,8 @@ class Found:
 class TreeChoice:
     """A search without trees and, where trees may help, one with their predictions as columns.
 
-    Columns must be better than a mean of both models, by more than the errors of a few leaves may tell.
+    Columns must be better than a mean of both models, by more than the errors of a few leaves may tell. Scores of
+    several classes are no columns: squared errors of their columns are small, and classes are wrong more often.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ class TreeChoice:
         log = plain.search.log
         rows, residuals = self._judged(plain)
         plain = replace(plain, trees=trees, share=self._mean(rows, residuals, trees.predicted[rows], trees.surplus)[0])
-        if plain.share < _LEAST_SHARE:
+        if plain.share < _LEAST_SHARE or (self.loss.is_logistic and self.held.Y.shape[1] > 1):
             return plain
         try:
             other = self._with_trees(plain, trees)

@@ -49,7 +49,7 @@ _SEARCH_ROWS = 2048
 # rows on, which bounds the number of columns.
 _FREQUENT_ROWS, _FREQUENT_PART = 40, 1 / 250
 # Boosted trees with more than this share of the mean leave little to the leaves: one random tree of leaves is enough.
-_MOST_OF_THE_MEAN = 0.5
+_MOST_OF_THE_MEAN = 0.7
 # With more than this share of boosted trees, what a model of low order improves has hardly a share of the mean.
 _NEARLY_THE_MEAN = 0.9
 # A tree of leaves more is fitted if it is expected to take this part off the leave-one-out error: less is not seen.
