@@ -17,7 +17,7 @@ _SMALL = 0.02
 # Ridges of the model of sizes, of which leave-one-out errors choose: logarithms of residuals are noisy.
 _ALPHAS = (1.0, 3.0, 10.0, 30.0)
 # Rows of the model of sizes at most, and of the fits that choose its kernel: the size of noise changes slowly.
-_ROWS, _CHOICE_ROWS = 2**13, 2**10
+_ROWS, _CHOICE_ROWS = 2**13, 2**9
 # Rows of its leaves at most: the size of noise changes slowly, and half as many rows take a quarter of the time.
 _LEAF_ROWS = 512
 # Its landmarks at most.
@@ -38,7 +38,7 @@ class Intervals:
     ----------
     size : LocalKernelRidge
         The model of log(|e| + 0.02 median |e|), of one tree, on at most 8,192 rows. Its kernel is that of the model or
-        a plain one of all columns, whichever has the least leave-one-out error on at most 1,024 rows: noise may depend
+        a plain one of all columns, whichever has the least leave-one-out error on at most 512 rows: noise may depend
         on other columns than the target.
     ratios : ndarray of shape (n, k)
         |e_i| / s_i of each target, ascending.

@@ -23,15 +23,12 @@ class BestShare(NamedTuple):
         The share of the least error on the rows at hand, between 0 and 1.
     gain : float
         By how much the mean lowers the error of the first model alone, in units of the variance of the targets.
-    error : float
-        The standard error of the gain.
     expected : float
         The expected share, given these rows: few rows say little, and leave it near one half.
     """
 
     share: float
     gain: float
-    error: float
     expected: float
 
     @classmethod
@@ -45,21 +42,18 @@ class BestShare(NamedTuple):
         """
         difference, part = first - second, weight / weight.sum()
         squares, less = np.sum(difference**2 / variance, axis=1), float(np.sum(surplus / variance))
-        products, before = (
-            np.sum(first * difference / variance, axis=1),
-            float(part @ np.sum(first**2 / variance, axis=1)),
-        )
+        products = np.sum(first * difference / variance, axis=1)
+        before = float(part @ np.sum(first**2 / variance, axis=1))
         if not part @ squares > 0:
-            return cls(0.0, 0.0, 0.0, 0.0)
+            return cls(0.0, 0.0, 0.0)
         apart = max(float(part @ squares) - less, _LEAST_APART * float(part @ squares))
         best = float(part @ products) / apart
         share = float(np.clip(best, 0.0, 1.0))
-        gains = 2 * share * products - share**2 * squares
-        gain = float(part @ gains)
+        gain = float(part @ (2 * share * products - share**2 * squares))
         slopes = (products - best * squares) / apart
         expected = _expected(best, float(part**2 @ (slopes - part @ slopes) ** 2))
         worth = expected**2 * apart >= _LEAST_GAIN * before
-        return cls(share, gain + share**2 * less, _standard_error(gains, part), expected if worth else 0.0)
+        return cls(share, gain + share**2 * less, expected if worth else 0.0)
 
 
 def blend(first: Array, second: Array, weight: Array, variance: Array, surplus: Array | float = 0.0) -> float:
@@ -80,7 +74,3 @@ def _expected(best: float, error: float) -> float:
     """
     mean = (_PRIOR_VARIANCE * best + error * _PRIOR_MEAN) / (_PRIOR_VARIANCE + error)
     return float(np.clip(mean, 0.0, 1.0))
-
-
-def _standard_error(values: Array, part: Array) -> float:
-    return float(np.sqrt(part**2 @ (values - part @ values) ** 2))

@@ -15,7 +15,7 @@ from mercer.data import Blocks
 from mercer.data.frame_columns import Frame
 from mercer.data.raw_table import RawTable
 from mercer.data.sources.collections import is_collection
-from mercer.fitting import HeldTargets, Numbers, Targets
+from mercer.fitting import Classes, HeldTargets, Numbers, Targets
 from mercer.fresh_fit import adopt, unfitted
 from mercer.learners.local.blended import BlendedScores
 from mercer.learners.local.boosted_trees import BoostedTrees
@@ -49,7 +49,8 @@ _SEARCH_ROWS = 2048
 # rows on, which bounds the number of columns.
 _FREQUENT_ROWS, _FREQUENT_PART = 40, 1 / 250
 # Boosted trees with more than this share of the mean leave little to the leaves: one random tree of leaves is enough.
-_MOST_OF_THE_MEAN = 0.7
+# Leaves of several classes gain more by further random trees: the share on a few leaves exceeds that in the model.
+_MOST_OF_THE_MEAN, _MOST_OF_CLASSES = 0.5, 0.7
 # With more than this share of boosted trees, what a model of low order improves has hardly a share of the mean.
 _NEARLY_THE_MEAN = 0.9
 # A tree of leaves more is fitted if it is expected to take this part off the leave-one-out error: less is not seen.
@@ -142,7 +143,8 @@ class TunedEstimator(BlendedScores, Generic[T]):
         self._begin("first trial")
         found = self._search(table, held, seed, start)
         search, rows, choice = found.search, found.rows, found.choice
-        hurried = search.log.ended == "interrupted" or found.share > _MOST_OF_THE_MEAN
+        most = _MOST_OF_CLASSES if isinstance(held.targets, Classes) and held.Y.shape[1] > 1 else _MOST_OF_THE_MEAN
+        hurried = search.log.ended == "interrupted" or found.share > most
         n_trees = 1 if hurried else self._trees_in_time(search.log.trials, len(rows), start)
         self._begin("final model")
         self._fit_model(search, choice, n_trees, rows, held, seed)

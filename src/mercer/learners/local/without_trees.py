@@ -10,8 +10,8 @@ from mercer.learners.local.shares import BestShare
 from mercer.learners.local.units import error_of_rows, error_units
 
 # Trees are worth the time of all folds if their error is at most this multiple of that without trees, or if a mean of
-# both may take this part off it: so many standard errors of the gain are added. Fewer rows say nothing of a gain.
-_BEHIND, _WORTHWHILE, _ERRORS, _LEAST_ROWS = 1.15, 0.01, 2.0, 100
+# both takes this part off it. Fewer rows say nothing of a gain.
+_BEHIND, _WORTHWHILE, _LEAST_ROWS = 1.15, 0.01, 100
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class WithoutTrees:
             return True
         best = BestShare.of(own, of_trees, self.held.weight[some], error_units(self.held))
         least = _WORTHWHILE * error_of_rows(self.held, own, some) * own.shape[1]
-        return bool(best.gain + _ERRORS * best.error > least)
+        return bool(best.gain > least)
 
     def _common(self, rows: Array, predicted: Array) -> tuple[Array, Array, Array]:
         """Return the rows that both have judged, with the residuals of this model and those of the predictions."""
