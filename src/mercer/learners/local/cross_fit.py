@@ -23,7 +23,7 @@ from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 _FOLDS = 6
 _UNSEEN_PART, _MOST_UNSEEN = 16, 256
 # Trees at most, and trees without a lower error after which no more are grown.
-_MOST_TREES, _PATIENCE = 350, 30
+_MOST_TREES, _PATIENCE = 300, 30
 # A mean of folds has less variance than one, and wants more trees than have the least error of single folds.
 _MORE_TREES = 20
 # After so many trees, and at the end, the first fold may have this multiple of the error of the model without trees:
@@ -86,13 +86,15 @@ class _Fold:
         self.rows, self.start, self.expected = rows, start, expected
         self.trees: list[Tree] = []
         self.errors: list[float] = []
-        self._growing, self._unit = growing, unit
+        self._growing, self._unit, self._best = growing, unit, 0
 
     def grow(self) -> None:
         """Grow one more tree."""
         tree, _, squares = next(self._growing)
         self.trees.append(tree)
-        self.errors.append(float(np.mean(squares / self._unit)))
+        self.errors.append(float((squares / self._unit).sum() / len(self._unit)))
+        if self.errors[-1] < self.errors[self._best]:
+            self._best = len(self.errors) - 1
         if self.is_grown:
             self._growing = iter(())  # what it holds of all rows is needed no more
 
@@ -100,7 +102,7 @@ class _Fold:
     def is_grown(self) -> bool:
         """Whether the error falls no more."""
         n_trees = len(self.errors)
-        return n_trees > 0 and (n_trees == _MOST_TREES or n_trees - int(np.argmin(self.errors)) > _PATIENCE)
+        return n_trees > 0 and (n_trees == _MOST_TREES or n_trees - self._best > _PATIENCE)
 
 
 class CrossFit:

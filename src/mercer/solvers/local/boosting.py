@@ -18,7 +18,7 @@ from mercer.solvers.local.boosting_losses import Loss, SquaredLoss
 from mercer.tree_core import BinnedRows, BoostedRows
 
 # Levels of a tree, its factor, and what the weight of a cell is enlarged by: a cell of few rows predicts little.
-DEPTH, RATE, PENALTY = 6, 0.15, 1.0
+DEPTH, RATE, PENALTY = 6, 0.18, 1.0
 # The bin that no code exceeds.
 NO_BIN = 255
 # The share of the rows and of the columns that a tree sees, and how many of each it sees at most or at least. A tree
