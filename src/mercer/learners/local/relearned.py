@@ -17,7 +17,7 @@ from mercer.parallel import on_threads
 from mercer.solvers.local.leaf_ridge import LeafSystem
 
 _FOLDS = 5
-# Folds of fewer rows say little. Of more rows a part alone teaches the metric, and such a part does not bend to noise.
+# Folds of fewer rows say little. A metric that more rows have taught does not bend to the noise of single rows.
 LEAST_ROWS, MOST_ROWS = 100, 2048
 
 
